@@ -27,6 +27,12 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Selections of an operation, including its fragments in each place. (default: 20000)",
+            valueName: "n"))
+    var maxSelections: Int?
+
+    @Option(
+        help: ArgumentHelp(
             """
             Fields in a result, estimated from \"first\" and \"last\" in advance. (default: \
             1000000)
@@ -173,6 +179,7 @@ struct LimitOptions: ParsableArguments {
             ("max-aliases", maxAliases, \.documentAliases),
             ("max-directives", maxDirectives, \.documentDirectives),
             ("max-root-fields", maxRootFields, \.rootFields),
+            ("max-selections", maxSelections, \.selections),
             ("max-complexity", maxComplexity, \.resultFields),
             ("assumed-list-size", assumedListSize, \.assumedListSize),
             ("max-result-bytes", maxResultBytes, \.resultBytes),

@@ -51,8 +51,10 @@ extension Server.Limits {
             ("documentBytes", documentBytes), ("documentTokens", documentTokens),
             ("documentDepth", documentDepth), ("documentAliases", documentAliases),
             ("documentDirectives", documentDirectives), ("rootFields", rootFields),
-            ("resultFields", resultFields), ("assumedListSize", assumedListSize),
-            ("resultBytes", resultBytes), ("mutationBytes", mutationBytes),
+            ("selections", selections), ("resultFields", resultFields),
+            ("assumedListSize", assumedListSize),
+            ("resultBytes", resultBytes),
+            ("mutationBytes", mutationBytes),
             ("waitingMutations", waitingMutations), ("waitingHandlers", waitingHandlers),
             ("pastEvents", pastEvents), ("recentCommits", recentCommits),
             ("resumeEvents", resumeEvents), ("connections", connections),
@@ -109,6 +111,12 @@ extension Server.Limits {
     public var rootFields: Int {
         get { engine.document.rootFields }
         set { engine.document.rootFields = newValue }
+    }
+
+    /// Selections of an operation, those of its fragments counted in each place where they come to something else.
+    public var selections: Int {
+        get { engine.document.selections }
+        set { engine.document.selections = newValue }
     }
 
     /// Fields in a result, estimated from `first` and `last` before it is made.

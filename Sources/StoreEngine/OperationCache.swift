@@ -26,10 +26,12 @@ package final class OperationCache: Sendable {
     private let limits: DocumentLimits
     private let persisted: PersistedOperations
 
-    /// Bytes of documents kept, in each of two generations.
-    private static let generationBytes = 4 << 20
-    /// What an operation costs without its text.
+    /// Bytes of operations kept, in each of two generations.
+    private static let generationBytes = 64 << 20
+    /// What an operation costs without its text and its plans.
     private static let entryBytes = 2_048
+    /// About what one selection costs in the document and in a plan.
+    private static let selectionBytes = 1_024
     /// A list may be taken to be this long even where there are fewer records: `first: 2147483647`, a way
     /// to ask for everything, is no reason to refuse, but many of them inside each other are.
     private static let leastLongestList = 10_000
@@ -72,7 +74,9 @@ package final class OperationCache: Sendable {
             entry = known
         } else {
             let prepared = try prepare(key)
-            let cost = key.text.text.utf8.count + Self.entryBytes
+            let cost =
+                key.text.text.utf8.count + Self.entryBytes
+                + prepared.operation.keptSelections * Self.selectionBytes
             entries.withLock { $0.insert(prepared, for: key, cost: cost) }
             entry = prepared
         }
@@ -104,7 +108,7 @@ package final class OperationCache: Sendable {
         do throws(ExecutionError) {
             let operation = try PreparedOperation(
                 document, operationName: key.name, schema: schema,
-                resultBytes: limits.resultBytes)
+                resultBytes: limits.resultBytes, selectionLimit: limits.selections)
             return Entry(
                 operation: operation,
                 complexity: ComplexityEstimate(

@@ -69,7 +69,14 @@ extension Execution {
             depend(on: record, [], for: field)
             return .null
         }
-        guard let plan = selection.plan(for: row.type) else {
+        let fitting: ObjectPlan?
+        do throws(ExecutionError) {
+            fitting = try selection.plan(for: row.type)
+        } catch {
+            note(error, at: field)
+            return .failed
+        }
+        guard let plan = fitting else {
             return fail(
                 """
                 record "\(snapshot.symbols.idString(record))" is of type \
@@ -106,7 +113,7 @@ extension Execution {
         guard case .value(let value) = object, let name = value["__typename"]?.string,
             let type = snapshot.symbols.findName(name)
         else { return nil }
-        return selection.plan(for: type)
+        return try? selection.plan(for: type)
     }
 
     /// `[…]` of anything, each element written by the closure.

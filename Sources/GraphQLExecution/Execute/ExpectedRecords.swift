@@ -91,6 +91,8 @@ private struct ExpectedRecordReader {
     }
 
     private func abstractPlan(_ selection: SelectionPlan, _ object: JSONObject) -> ObjectPlan? {
-        object["__typename"]?.string.flatMap(symbols.findName).flatMap(selection.plan)
+        object["__typename"]?.string.flatMap(symbols.findName).flatMap {
+            try? selection.plan(for: $0)
+        }
     }
 }

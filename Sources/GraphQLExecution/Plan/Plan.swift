@@ -13,10 +13,14 @@ package final class Plan: Sendable {
     package let variables: [PlannedVariable]
     /// Bytes that a result may have.
     package let resultBytes: Int
+    /// Selections that it was made from: those of a fragment count wherever the fragment was compiled anew.
+    let selectionCount: Int
 
     init(
-        operation: OperationType, root: ObjectPlan, variables: [PlannedVariable], resultBytes: Int
+        operation: OperationType, root: ObjectPlan, variables: [PlannedVariable], resultBytes: Int,
+        selectionCount: Int
     ) {
+        self.selectionCount = selectionCount
         self.operation = operation
         self.root = root
         self.variables = variables

@@ -2,20 +2,44 @@ import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import Synchronization
+import Threads
 
 /// Compiles an operation to a ``Plan``: CollectFields (GraphQL §6.3.2) for every selection set, ahead of
 /// time, for one combination of what `@skip` and `@include` leave in.
+///
+/// The same selection sets on the same type are compiled once, wherever fragments bring them: each of 40
+/// fragments that spreads the next one twice would otherwise come to 2⁴⁰ plans.
 final class PlanBuilder: Sendable {
+    /// What an object plan is made from: a type, and where its selection sets stand.
+    private struct Place: Hashable {
+        let type: TypeID
+        let selectionSets: [Int]
+    }
+
     private let schema: ExecutableSchema
     private let source: Source
     private let fragments: [String: FragmentDefinition]
-    private let conditions: [String: Bool]
+    /// nil: everything is left in.
+    private let conditions: [String: Bool]?
+    private let known = Lock<[Place: ObjectPlan]>([:])
+    private let selectionLimit: Int
+    /// Selections that may still be looked at; negative once it was too many.
+    private let remaining: Atomic<Int>
     /// Numbers for the argument lists that depend on variables. Plans for abstract types are made while
     /// executions run, so an execution may see numbers that it does not know.
     private let argumentPlaces = Atomic(0)
 
-    /// - Parameter conditions: the values of the variables used in `@skip` and `@include`.
-    init(_ document: Document, schema: ExecutableSchema, conditions: [String: Bool]) {
+    /// - Parameters:
+    ///   - conditions: the values of the variables used in `@skip` and `@include`; nil for the largest plan,
+    ///     in which everything is left in.
+    ///   - selectionLimit: how many selections may be looked at, and later as many again for each object
+    ///     type, which the values of abstract types may have.
+    init(
+        _ document: Document, schema: ExecutableSchema, conditions: [String: Bool]?,
+        selectionLimit: Int
+    ) {
+        self.selectionLimit = selectionLimit
+        remaining = Atomic(selectionLimit)
         self.schema = schema
         self.conditions = conditions
         source = document.source
@@ -24,16 +48,32 @@ final class PlanBuilder: Sendable {
     }
 
     /// The plan of an operation whose document is valid.
+    /// - Parameter root: the type of its root.
+    /// - Throws: that too many selections would have to be looked at.
     func plan(
-        _ operation: OperationDefinition, variables: [PlannedVariable], resultBytes: Int
-    ) -> Plan? {
-        guard let type = schema.schema.rootType(of: operation.operation) else { return nil }
+        _ operation: OperationDefinition, on root: NamedType, variables: [PlannedVariable],
+        resultBytes: Int
+    ) throws(ExecutionError) -> Plan {
         var fields = FieldCollector()
-        collect(operation.selectionSet, on: type.id, into: &fields)
-        let root = objectPlan(fields, on: type)
+        collect(operation.selectionSet, on: root.id, into: &fields)
+        let plan = objectPlan(fields, on: root)
+        guard hasRoom else {
+            throw tooLarge(at: [source.location(at: operation.location)])
+        }
+        let types = schema.schema.types.count { $0.kind == .object }
+        let (later, overflows) = selectionLimit.multipliedReportingOverflow(by: types)
+        let rest = remaining.exchange(overflows ? .max : later, ordering: .relaxed)
         return Plan(
-            operation: operation.operation, root: root, variables: variables,
-            resultBytes: resultBytes)
+            operation: operation.operation, root: plan, variables: variables,
+            resultBytes: resultBytes, selectionCount: selectionLimit - rest)
+    }
+
+    private var hasRoom: Bool { remaining.load(ordering: .relaxed) >= 0 }
+
+    private func tooLarge(at locations: [SourceLocation]) -> ExecutionError {
+        ExecutionError(
+            "With its fragments in each place, the operation has more than \(selectionLimit) selections.",
+            code: .limitExceeded, locations: locations)
     }
 
     // MARK: Collecting fields
@@ -41,6 +81,9 @@ final class PlanBuilder: Sendable {
     private func collect(
         _ selectionSet: SelectionSet, on type: TypeID, into fields: inout FieldCollector
     ) {
+        let count = selectionSet.selections.count
+        let rest = remaining.wrappingSubtract(count, ordering: .relaxed).newValue
+        guard rest >= 0 else { return }
         for selection in selectionSet.selections {
             switch selection {
             case .field(let field):
@@ -63,7 +106,7 @@ final class PlanBuilder: Sendable {
 
     /// GraphQL §3.13.1, §3.13.2: `@skip` wins over `@include`.
     private func isIncluded(_ directives: [Directive]) -> Bool {
-        if directives.isEmpty { return true }
+        if directives.isEmpty || conditions == nil { return true }
         if let skip = directives.named("skip"), condition(skip) { return false }
         if let include = directives.named("include"), !condition(include) { return false }
         return true
@@ -72,7 +115,7 @@ final class PlanBuilder: Sendable {
     private func condition(_ directive: Directive) -> Bool {
         switch directive.argument("if")?.kind {
         case .boolean(let value): value
-        case .variable(let name): conditions[name] ?? false
+        case .variable(let name): conditions?[name] ?? false
         default: false
         }
     }
@@ -146,21 +189,33 @@ final class PlanBuilder: Sendable {
 
     private func selection(on type: NamedType, _ group: [Field]) -> SelectionPlan {
         guard type.kind.isAbstract else { return SelectionPlan(mergedPlan(group, on: type)) }
-        return SelectionPlan { [self] name in
+        return SelectionPlan { [self] name throws(ExecutionError) in
             guard let concrete = schema.type(named: name),
                 schema.schema.isSubType(concrete, of: type.id)
             else { return nil }
-            return mergedPlan(group, on: schema.schema[concrete])
+            let plan = mergedPlan(group, on: schema.schema[concrete])
+            if !hasRoom { throw tooLarge(at: []) }
+            return plan
         }
     }
 
     /// MergeSelectionSets (GraphQL §6.4.3).
     private func mergedPlan(_ group: [Field], on type: NamedType) -> ObjectPlan {
+        let sets = group.compactMap(\.selectionSet)
+        // Without fragments, nothing is met twice, except for other types.
+        if fragments.isEmpty { return plan(sets, on: type) }
+        let place = Place(type: type.id, selectionSets: sets.map(\.location))
+        if let plan = known.withLock({ $0[place] }) { return plan }
+        let plan = plan(sets, on: type)
+        // What ended at the limit is not whole.
+        if hasRoom { known.withLock { $0[place] = plan } }
+        return plan
+    }
+
+    private func plan(_ selectionSets: [SelectionSet], on type: NamedType) -> ObjectPlan {
         var fields = FieldCollector()
-        for field in group {
-            if let selectionSet = field.selectionSet {
-                collect(selectionSet, on: type.id, into: &fields)
-            }
+        for selectionSet in selectionSets {
+            collect(selectionSet, on: type.id, into: &fields)
         }
         return objectPlan(fields, on: type)
     }

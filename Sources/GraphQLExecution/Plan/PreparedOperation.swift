@@ -22,26 +22,31 @@ package final class PreparedOperation: Sendable {
     /// The document that contains it.
     package let document: Document
     private let schema: ExecutableSchema
+    private let root: NamedType
     private let resultBytes: Int
     /// The variables that `@skip` and `@include` use.
     private let conditionVariables: [String]
-    private let plans = Lock<[[Bool]: Plan]>([:])
+    private let plans: Lock<[[Bool]: Plan]>
+    /// How many selections the plans may have that are kept: one plan's, and those of some small ones. (A
+    /// client may vary 20 conditions.)
+    package let keptSelections: Int
 
-    /// Plans kept; beyond that they are rebuilt each time (a client may vary 20 conditions).
-    private static let planLimit = 64
+    private static let smallPlans = 1_024
 
     /// Finds and prepares an operation.
     /// - Parameters:
     ///   - document: a document that has been validated.
     ///   - operationName: required if the document has several.
     ///   - resultBytes: how many bytes a result may have; a larger one is replaced by an error.
-    /// - Throws: the error for a request that names no operation, or one that the schema cannot run.
+    ///   - selectionLimit: how many selections the operation may have, with its fragments in each place.
+    /// - Throws: the error for a request that names no operation, or one that the schema cannot run, or one
+    ///   that is too large.
     package init(
         _ document: Document, operationName: String?, schema: ExecutableSchema,
-        resultBytes: Int = .max
+        resultBytes: Int = .max, selectionLimit: Int = .max
     ) throws(ExecutionError) {
         let operation = try Self.find(operationName, in: document)
-        guard schema.schema.rootType(of: operation.operation) != nil else {
+        guard let root = schema.schema.rootType(of: operation.operation) else {
             throw ExecutionError(
                 "Schema is not configured to execute \(operation.operation.rawValue) operation.",
                 locations: [document.source.location(at: operation.location)])
@@ -49,6 +54,7 @@ package final class PreparedOperation: Sendable {
         self.document = document
         definition = operation
         self.schema = schema
+        self.root = root
         self.resultBytes = resultBytes
         kind = operation.operation
         name = operation.name?.value
@@ -68,22 +74,39 @@ package final class PreparedOperation: Sendable {
             Self.findConditions(in: fragment.selectionSet, &found)
         }
         conditionVariables = found.sorted()
+        let builder = PlanBuilder(
+            document, schema: schema, conditions: found.isEmpty ? [:] : nil,
+            selectionLimit: selectionLimit)
+        let largest = try builder.plan(
+            operation, on: root, variables: variables, resultBytes: resultBytes)
+        // With conditions it is only measured.
+        plans = Lock(found.isEmpty ? [[]: largest] : [:])
+        keptSelections =
+            found.isEmpty
+            ? largest.selectionCount : max(largest.selectionCount, Self.smallPlans)
     }
 
     /// The plan for these variables.
     package func plan(for variables: CoercedVariables) -> Plan {
         let choice = conditionVariables.map { variables.values[$0] == .bool(true) }
         if let known = plans.withLock({ $0[choice] }) { return known }
-        let conditions = Dictionary(uniqueKeysWithValues: zip(conditionVariables, choice))
-        let builder = PlanBuilder(document, schema: schema, conditions: conditions)
-        let plan = builder.plan(definition, variables: self.variables, resultBytes: resultBytes)
-        guard let plan else {
-            preconditionFailure(
-                "the schema's root type was checked when the operation was prepared")
-        }
+        let plan = makePlan(Dictionary(uniqueKeysWithValues: zip(conditionVariables, choice)))
         return plans.withLock { plans in
-            if plans.count < Self.planLimit { plans[choice] = plan }
+            let kept = plans.values.reduce(plan.selectionCount) { $0 + $1.selectionCount }
+            if kept > keptSelections { plans = [:] }
+            plans[choice] = plan
             return plan
+        }
+    }
+
+    private func makePlan(_ conditions: [String: Bool]) -> Plan {
+        let builder = PlanBuilder(
+            document, schema: schema, conditions: conditions, selectionLimit: .max)
+        do throws(ExecutionError) {
+            return try builder.plan(
+                definition, on: root, variables: variables, resultBytes: resultBytes)
+        } catch {
+            preconditionFailure("a plan without a limit cannot exceed it")
         }
     }
 

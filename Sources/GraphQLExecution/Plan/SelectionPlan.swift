@@ -5,11 +5,10 @@ import Threads
 /// What is selected on a field's objects: one object plan if the type is concrete, one for each type that
 /// occurs if it is abstract.
 ///
-/// Types of an abstract field are planned when their first object occurs: planning all of them ahead would
-/// take time exponential in the depth of the document.
+/// Types of an abstract field are planned when their first object occurs: most of them never do.
 package final class SelectionPlan: Sendable {
     private let concrete: ObjectPlan?
-    private let compile: (@Sendable (NameIndex) -> ObjectPlan?)?
+    private let compile: (@Sendable (NameIndex) throws(ExecutionError) -> ObjectPlan?)?
     private let compiled = Lock<[NameIndex: ObjectPlan]>([:])
 
     init(_ plan: ObjectPlan) {
@@ -18,8 +17,8 @@ package final class SelectionPlan: Sendable {
     }
 
     /// - Parameter compile: returns the plan for a record's type; nil if the type does not belong to
-    ///   the abstract type.
-    init(abstract compile: @escaping @Sendable (NameIndex) -> ObjectPlan?) {
+    ///   the abstract type; throws if the plan would be too large.
+    init(abstract compile: @escaping @Sendable (NameIndex) throws(ExecutionError) -> ObjectPlan?) {
         concrete = nil
         self.compile = compile
     }
@@ -28,11 +27,12 @@ package final class SelectionPlan: Sendable {
     var onlyPlan: ObjectPlan? { concrete }
 
     /// The plan for a record of this type; nil if the record's type does not fit the field.
-    func plan(for type: NameIndex) -> ObjectPlan? {
+    /// - Throws: that it would be too large.
+    func plan(for type: NameIndex) throws(ExecutionError) -> ObjectPlan? {
         if let concrete { return concrete.type == type ? concrete : nil }
-        return compiled.withLock { compiled in
+        return try compiled.withLock { compiled throws(ExecutionError) in
             if let plan = compiled[type] { return plan }
-            guard let plan = compile?(type) else { return nil }
+            guard let plan = try compile?(type) else { return nil }
             compiled[type] = plan
             return plan
         }

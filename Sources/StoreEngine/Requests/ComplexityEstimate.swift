@@ -5,8 +5,9 @@ import RelayJSON
 ///
 /// Every field counts one; those inside a list count once for each of its items. A list under a field with
 /// `first` or `last`, as the edges of a connection are, is taken to be as long as these say; `nodes(ids:)`
-/// is as long as its argument; any other list is taken to have the assumed length. Introspection is free:
-/// its size is bounded by the schema and the limit on its depth. What `@skip` leaves out counts.
+/// is as long as its argument; any other list is taken to have the assumed length. No list is taken to be
+/// empty: what is below it counts at least once. The lists of introspection count as one item: their lengths
+/// are bounded by the schema and the limit on their depth. What `@skip` leaves out counts.
 ///
 /// Built once for an operation; evaluating it takes time linear in the document, however often its
 /// fragments are spread.
@@ -121,7 +122,7 @@ struct ListSize: Sendable {
                 default: return nil
                 }
             }
-        }.min().map { max($0, 0) }
+        }.min().map { max($0, 1) }
     }
 }
 
@@ -183,13 +184,11 @@ private struct ComplexityBuilder {
     private mutating func add(
         _ field: Field, on type: NamedType, to node: inout ComplexityEstimate.Node
     ) {
-        guard let definition = schema.field(field.name.value, on: type),
-            definition !== schema.schemaField, definition !== schema.typeField
-        else { return }
+        guard let definition = schema.field(field.name.value, on: type) else { return }
         node.fields += 1
         guard let selectionSet = field.selectionSet else { return }
         let child = add(selectionSet, on: schema[definition.namedType])
-        let size = size(field, definition)
+        let size = size(field, definition, on: type)
         let kind: ComplexityEstimate.Term.Kind =
             switch (definition.type.listItem, size) {
             case (nil, let size): .object(size ?? ListSize(sources: []))
@@ -200,7 +199,10 @@ private struct ComplexityBuilder {
     }
 
     /// What a field says about the length of lists; nil when it has no such arguments.
-    private mutating func size(_ field: Field, _ definition: SchemaField) -> ListSize? {
+    private mutating func size(
+        _ field: Field, _ definition: SchemaField, on type: NamedType
+    ) -> ListSize? {
+        if type.origin == .builtIn { return ListSize(sources: [.number(1)]) }
         let names = ["first", "last", "ids"].filter { definition.argument($0) != nil }
         if names.isEmpty { return nil }
         var sources: [ListSize.Source] = []

@@ -14,6 +14,9 @@ package struct DocumentLimits: Sendable {
     package var directives = 500
     /// Fields of an operation's root, those of spread fragments included.
     package var rootFields = 500
+    /// Selections of an operation, those of its fragments in each place where they come to something else: what its
+    /// plan is made from, which is kept in memory.
+    package var selections = 20_000
     /// Fields in the result, by the estimate of ``ComplexityEstimate``.
     package var complexity = 1_000_000
     /// Bytes in the result. A million fields of usual length have half as many. Long texts, or the same one selected again

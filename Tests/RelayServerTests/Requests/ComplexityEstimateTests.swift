@@ -32,8 +32,10 @@ struct ComplexityEstimateTests {
         ("{ issues(last: 10) { edges { node { title } } } }", 22),
         ("{ issues(first: 10, last: 3) { edges { node { title } } } }", 8),
         ("{ issues { edges { node { title } } } }", 102),
-        ("{ issues(first: 0) { edges { node { title } } } }", 2),
-        ("{ issues(first: -5) { edges { node { title } } } }", 2),
+        // What is below a list counts once at least.
+        ("{ issues(first: 0) { edges { node { title } } } }", 4),
+        ("{ issues(first: -5) { edges { node { title } } } }", 4),
+        ("{ nodes(ids: []) { id } }", 2),
         // Inside each other they multiply: 2 + 10 × (1 + (2 + 10 × 2)).
         (
             """
@@ -51,10 +53,10 @@ struct ComplexityEstimateTests {
             """, 63
         ),
         ("{ node(id: \"a\") { ... on Issue { title } ... on Project { title key } } }", 4),
-        // Introspection is free.
+        // The lists of introspection count as one item.
         (
             "{ __schema { types { name fields { name } } } __type(name: \"T\") { name } a: __typename }",
-            1
+            8
         ),
         ("subscription { issues(first: 10) { edges { cursor } } }", 12),
     ])
@@ -65,7 +67,7 @@ struct ComplexityEstimateTests {
     @Test(
         arguments: [
             (["n": 10], 12), ([:], 5), (["n": nil], 52), (["n": 10.0], 12), (["n": "x"], 52),
-            (["n": -1], 2),
+            (["n": -1], 3),
         ] as [(JSONObject, Int)])
     func sizesComeFromVariables(variables: JSONObject, count: Int) throws {
         let estimate = try estimate(

@@ -91,6 +91,18 @@ struct DocumentLimitsTests {
 
     // MARK: Hostile documents
 
+    /// Fragments each of which spreads the next one twice.
+    private static func doubling(
+        _ count: Int, on type: String, _ field: String, _ end: String = "", inside root: String
+    ) -> String {
+        let fragments = (0..<count).map {
+            let next = "\(field) { ...F\($0 + 1) } \(end)"
+            return " fragment F\($0) on \(type) { a: \(next) b: \(next) }"
+        }
+        return
+            "{ \(root) { ...F0 } } \(fragments.joined()) fragment F\(count) on \(type) { __typename }"
+    }
+
     /// Documents that grow with `size`, each made to cost more than it says.
     private static let hostile: [(name: String, make: @Sendable (_ size: Int) -> String)] = [
         ("nesting", { String(repeating: "{a", count: $0) + String(repeating: "}", count: $0) }),
@@ -116,6 +128,18 @@ struct DocumentLimitsTests {
                         " fragment F\($0) on User { ...F\($0 + 1) ...F\($0 + 1) }"
                     }.joined()
                     + " fragment F\(min(size, 90)) on User { todos(first: 10) { edges { cursor } } }"
+            }
+        ),
+        (
+            "introspection that doubles",
+            { doubling(min($0, 40), on: "__Type", "ofType", inside: "__type(name: \"Int\")") }
+        ),
+        (
+            "empty lists that double",
+            {
+                doubling(
+                    min($0, 20), on: "User", "todos(first: 0) { edges { node { user", "} } }",
+                    inside: "user")
             }
         ),
         ("a string", { "{ node(id: \"" + String(repeating: "x", count: $0 * 20) + "\") { id } }" }),
@@ -144,7 +168,10 @@ struct DocumentLimitsTests {
             return errors?.errors.first
         }
         // What doubles is a short document, which is parsed whole: its refusal is what it would come to.
-        for (name, make) in Self.hostile where name != "fragments that double" {
+        for (name, make) in Self.hostile
+        where !name.hasSuffix("double")
+            && !name.hasSuffix("doubles")
+        {
             for size in [20_001, 200_010] {
                 let document = make(size)
                 let error = refusal(document)
