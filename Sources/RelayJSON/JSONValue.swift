@@ -103,12 +103,6 @@ extension JSONValue {
         }
     }
 
-    /// The value for people: names the values that JSON cannot express.
-    package var described: String {
-        guard case .double(let number) = self, !number.isFinite else { return text }
-        return number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity"
-    }
-
     package var string: String? {
         if case .string(let value) = self { value } else { nil }
     }

@@ -168,7 +168,7 @@ import Testing
         #expect(fifty.count == 50 && !fifty.contains(tooMany))
         #expect(messages(Array(repeating: true, count: 51)) == fifty + [tooMany])
         #expect(messages(Array(repeating: true, count: 100_000)) == fifty + [tooMany])
-        // Each would repeat what was given.
+        // Each would repeat what was given, but quotes only its beginning.
         let long = JSONValue.array([.string(String(repeating: "x", count: 100_000))])
         let few = messages([long, long, long])
         #expect(few.count == 2 && few.last == tooMany)

@@ -302,7 +302,7 @@ extension PageArguments {
         guard let text = arguments[name]?.string else { return nil }
         guard let cursor = ConnectionCursor(text) else {
             throw ExecutionError(
-                "Argument \"\(name)\" is not a cursor of this connection: \"\(text)\".",
+                "Argument \"\(name)\" is not a cursor of this connection: \"\(text.shortened)\".",
                 code: .badUserInput)
         }
         return cursor

@@ -186,7 +186,8 @@ extension Execution {
         case (.leaf(let leaf), _):
             return writeLeaf(value, leaf, field)
         default:
-            return fail("\(value.text) was found where a \(shape.description) is expected", field)
+            return fail(
+                "\(value.described) was found where a \(shape.description) is expected", field)
         }
     }
 

@@ -19,6 +19,9 @@ package struct Execution: ~Copyable {
     /// What is read. A mutation's root fields each have their own.
     package var snapshot: Snapshot
     package private(set) var errors: [ExecutionError] = []
+    private var hasMoreErrors = false
+    /// How many errors a result tells of; one after them says that there are more.
+    private static let errorLimit = 1_000
     private var isReplaced = false
     /// The result has more bytes than ``Plan/resultBytes``; ``finish(isOpen:)`` puts an error in its place.
     package var isTooLarge: Bool { isReplaced || writer.exceedsLimit }
@@ -111,6 +114,12 @@ package struct Execution: ~Copyable {
         if !isOpen { writer.raw(UInt8(ascii: "}")) }
         return writer.bytes
     }
+            if hasMoreErrors {
+                errors.append(
+                    ExecutionError(
+                        "There are more than \(Self.errorLimit) errors; the others are left out.",
+                        code: .limitExceeded))
+            }
 
     private mutating func write(_ errors: [ExecutionError]) {
         writer.raw(",\"errors\":")
@@ -271,6 +280,10 @@ package struct Execution: ~Copyable {
 
     /// Arguments as the resolvers get them (GraphQL §6.4.1).
     mutating func arguments(of field: FieldPlan) throws(ExecutionError) -> JSONObject {
+        guard errors.count < Self.errorLimit else {
+            hasMoreErrors = true
+            return
+        }
         switch field.arguments {
         case .constant(let arguments):
             return arguments

@@ -132,7 +132,8 @@ package final class PreparedOperation: Sendable {
             return only
         }
         guard let operation = operations.first(where: { $0.name?.value == name }) else {
-            throw ExecutionError("Unknown operation named \"\(name)\".", code: .badUserInput)
+            throw ExecutionError(
+                "Unknown operation named \"\(name.shortened)\".", code: .badUserInput)
         }
         return operation
     }

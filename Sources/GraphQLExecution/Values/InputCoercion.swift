@@ -73,7 +73,7 @@ extension CoercedVariables {
                 try add(
                     """
                     Variable "$\(variable.name)" got invalid value \
-                    \(failure.value.text)\(place); \(failure.message)
+                    \(failure.value.described)\(place); \(failure.message)
                     """, about: variable)
             }
         }
@@ -172,7 +172,8 @@ struct InputCoercion {
         for (key, _) in object where type.inputField(key) == nil {
             if isOver { return .null }
             let near = didYouMean(suggestions(for: key, among: type.inputFields.map(\.name)))
-            fail(value, "Field \"\(key)\" is not defined by type \"\(type.name)\".\(near)")
+            fail(
+                value, "Field \"\(key.shortened)\" is not defined by type \"\(type.name)\".\(near)")
         }
         if type.isOneOf {
             if object.count != 1 {
@@ -180,7 +181,7 @@ struct InputCoercion {
                     value, "Exactly one key must be specified for OneOf type \"\(type.name)\".")
             } else if let (key, only) = object.members.first, only == .null {
                 path.append(".\(key)")
-                fail(only, "Field \"\(key)\" must be non-null.")
+                fail(only, "Field \"\(key.shortened)\" must be non-null.")
                 path.removeLast()
             }
         }
@@ -189,13 +190,17 @@ struct InputCoercion {
 
     private mutating func coerceEnum(_ value: JSONValue, _ type: NamedType) -> JSONValue {
         guard case .string(let name) = value else {
-            fail(value, "Enum \"\(type.name)\" cannot represent non-string value: \(value.text).")
+            fail(
+                value,
+                "Enum \"\(type.name)\" cannot represent non-string value: \(value.described).")
             return .null
         }
         guard type.value(name) != nil else {
             let near = didYouMean(
                 suggestions(for: name, among: type.values.map(\.name)), "the enum value")
-            fail(value, "Value \"\(name)\" does not exist in \"\(type.name)\" enum.\(near)")
+            fail(
+                value, "Value \"\(name.shortened)\" does not exist in \"\(type.name)\" enum.\(near)"
+            )
             return .null
         }
         return value

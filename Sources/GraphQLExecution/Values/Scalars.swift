@@ -17,7 +17,7 @@ enum Scalars {
             }
             return Int32(exactly: whole) != nil ? .success(.int(whole)) : intTooLarge(value)
         case ("Int", _):
-            return mismatch("Int cannot represent non-integer value: \(value.text)")
+            return mismatch("Int cannot represent non-integer value: \(value.described)")
         case ("Float", .int(let number)):
             return .success(.double(Double(number)))
         case ("Float", .double(let number)) where number.isFinite:
@@ -29,11 +29,11 @@ enum Scalars {
         case ("ID", .int(let number)):
             return .success(.string(String(number)))
         case ("String", _):
-            return mismatch("String cannot represent a non string value: \(value.text)")
+            return mismatch("String cannot represent a non string value: \(value.described)")
         case ("Boolean", _):
-            return mismatch("Boolean cannot represent a non boolean value: \(value.text)")
+            return mismatch("Boolean cannot represent a non boolean value: \(value.described)")
         case ("ID", _):
-            return mismatch("ID cannot represent value: \(value.text)")
+            return mismatch("ID cannot represent value: \(value.described)")
         default:
             if value.isFinite { return .success(value) }
             return mismatch("\(type) cannot represent value: \(value.described)")
@@ -45,6 +45,6 @@ enum Scalars {
     }
 
     private static func intTooLarge(_ value: JSONValue) -> Result<JSONValue, Mismatch> {
-        mismatch("Int cannot represent non 32-bit signed integer value: \(value.text)")
+        mismatch("Int cannot represent non 32-bit signed integer value: \(value.described)")
     }
 }

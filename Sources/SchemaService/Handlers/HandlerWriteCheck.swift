@@ -180,7 +180,8 @@ struct HandlerWriteCheck: Sendable {
                     == draft.snapshot.fieldValue(field.name, of: change.record)
             else { continue }
             throw refuse(
-                "there is another \(type.name) whose \(field.name) is \(value.text)", .conflict)
+                "there is another \(type.name) whose \(field.name) is \(value.described)", .conflict
+            )
         }
     }
 

@@ -18,11 +18,11 @@ enum MutationRefusal {
             switch self {
             case .notFound(let value, let type, let keys):
                 (
-                    "there is no \(type) whose \(keys.joined(separator: " or ")) is \(value.text)",
+                    "there is no \(type) whose \(keys.joined(separator: " or ")) is \(value.described)",
                     .notFound
                 )
             case .taken(let value, let type, let field):
-                ("there is another \(type) whose \(field) is \(value.text)", .conflict)
+                ("there is another \(type) whose \(field) is \(value.described)", .conflict)
             case .null(let field, let type):
                 ("\(field) is \(type) and cannot be set to null", .badUserInput)
             }

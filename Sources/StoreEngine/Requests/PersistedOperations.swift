@@ -1,5 +1,6 @@
 import Digests
 import GraphQLExecution
+import RelayJSON
 import Threads
 
 /// Which document a request asks for: the one place where ids, hashes and texts become a text.
@@ -86,7 +87,8 @@ extension PersistedOperations {
         case .sha256: ExecutionError("PersistedQueryNotFound", code: .persistedQueryNotFound)
         case .custom(let name):
             ExecutionError(
-                "There is no persisted document \"\(name)\".", code: .persistedQueryNotFound)
+                "There is no persisted document \"\(name.shortened)\".",
+                code: .persistedQueryNotFound)
         }
     }
 
@@ -104,7 +106,7 @@ extension PersistedOperations {
             case .custom(let name): name
             }
         return ExecutionError(
-            "This server runs persisted operations only, and \"\(name)\" is not one of them.",
+            "This server runs persisted operations only, and \"\(name.shortened)\" is not one of them.",
             code: .persistedQueryNotInList)
     }
 }

@@ -1,0 +1,60 @@
+import GraphQLExecution
+import RelayJSON
+@_spi(Rooms) import RelayRecords
+import Testing
+
+/// What a client sends is quoted in errors, and may make any number of them.
+@Suite struct ErrorBoundsTests {
+    private let long = String(repeating: "ä", count: 2_000_000)
+
+    @Test func messagesQuoteOnlyTheBeginningOfAValue() throws {
+        let service = try TestService.withBooks()
+        let fields = (0..<100).map { "a\($0): books(after: $c) { pageInfo { hasNextPage } }" }
+        let answer = try service.answer(
+            "query ($c: String!) { author(name: \"Ada\") { \(fields.joined(separator: " ")) } }",
+            ["c": .string(long)])
+        #expect(answer.utf8.count < 100_000)
+        #expect(answer.contains(": \\\"" + String(repeating: "ä", count: 128) + "…\\\"."))
+    }
+
+    @Test func anyValueIsDescribedInAFewHundredBytes() {
+        let values: [JSONValue] = [
+            .array(Array(repeating: "text", count: 100_000)),
+            .object(["a": .string(String(repeating: "x", count: 100_000))]),
+            .object(JSONObject((0..<100_000).map { ("key\($0)", .null) })),
+            .string(String(repeating: "\u{1}", count: 100_000)),
+        ]
+        for (index, value) in values.enumerated() {
+            let text = value.described
+            #expect(text.utf8.count < 300, "\(index)")
+            #expect(text.hasSuffix("…"), "\(index)")
+        }
+    }
+
+    @Test func shortValuesAreQuotedWhole() {
+        let value: JSONValue = ["a": [1, 2.5, nil, true, "x\"y"], "b": [:]]
+        #expect(value.described == value.text)
+        #expect(JSONValue.double(.infinity).described == "Infinity")
+    }
+
+    @Test func aResultTellsOfAThousandErrors() throws {
+        var service = try TestService.withBooks()
+        service.write("Book", "broken", [:])
+        func nullable(_ count: Int) throws -> JSONValue {
+            let fields = (0..<count).map { "f\($0): book(id: \"broken\") { title }" }
+            return try JSONValue(parsing: service.answer("{ \(fields.joined(separator: " ")) }"))
+        }
+        let all = try nullable(1_000)
+        #expect(all["errors"]?.array?.count == 1_000)
+        #expect(all["errors"]?.array?.last?["path"] == ["f999", "title"])
+        let more = try nullable(3_000)
+        #expect(more["data"]?.object?.members.count == 3_000)
+        #expect(more["data"]?["f2999"] == .null)
+        #expect(more["errors"]?.array?.count == 1_001)
+        #expect(
+            more["errors"]?.array?.last == [
+                "message": "There are more than 1000 errors; the others are left out.",
+                "extensions": ["code": "LIMIT_EXCEEDED"],
+            ])
+    }
+}
