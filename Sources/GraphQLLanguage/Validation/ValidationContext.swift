@@ -1,7 +1,9 @@
 /// How much work validation does before it gives up on a document.
 package struct ValidationLimits: Sendable {
-    /// Errors reported; after that the rest of the document is ignored.
+    /// Errors reported; after that the rest of the document is ignored. So it is after messages of
+    /// ``messageBytes``, each of which may name long names.
     package var maximumErrors: Int
+    static let messageBytes = 1 << 20
     /// Fields examined to find those that cannot be merged. Ordinary documents need about as many
     /// as they have fields.
     package var maximumFieldComparisons: Int
@@ -22,6 +24,7 @@ final class ValidationContext {
     /// Whether so many errors were found that the rest of the document is ignored.
     private(set) var isAborted = false
     private(set) var errors: [DocumentError] = []
+    private var messageBytes = 0
 
     /// All fragments, in the order written.
     private(set) var fragments: [Definition<FragmentDefinition>] = []
@@ -86,16 +89,18 @@ final class ValidationContext {
         code: String? = nil
     ) {
         if isAborted { return }
-        if errors.count >= limits.maximumErrors {
+        if errors.count >= limits.maximumErrors || messageBytes > ValidationLimits.messageBytes {
             isAborted = true
             errors.append(
                 DocumentError(
                     "Too many validation errors, error limit reached. Validation aborted."))
             return
         }
+        let message = message()
+        messageBytes += message.utf8.count
         errors.append(
             DocumentError(
-                message(), locations: document.source.locations(at: locations()), code: code))
+                message, locations: document.source.locations(at: locations()), code: code))
     }
 
     func report(_ message: @autoclosure () -> String, at location: Int) {

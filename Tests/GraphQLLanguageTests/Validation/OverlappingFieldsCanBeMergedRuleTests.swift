@@ -54,6 +54,23 @@ import Testing
             """)
     }
 
+    /// As they would be printed: a number by its digits, a text by how it is written, too.
+    @Test(arguments: [
+        ("1", "1", true), ("1", "1.0", false), ("1.0", "1.00", false),
+        ("\"a\"", "\"\\u0061\"", true), ("\"a\"", "\"\"\"a\"\"\"", false), ("\"a\"", "a", false),
+        ("\"1\"", "1", false), ("true", "true", true), ("true", "false", false),
+        ("null", "null", true),
+        ("null", "\"null\"", false), ("A", "A", true), ("[1, [a]]", "[1, [a]]", true),
+        ("[1]", "1", false), ("{a: 1, b: \"x\"}", "{b: \"x\", a: 1}", true),
+        ("{a: 1}", "{a: 2}", false), ("\"\u{e9}\"", "\"e\u{301}\"", false),
+    ])
+    func valuesAreComparedAsTheyAreWritten(value: String, other: String, areSame: Bool) throws {
+        let document = try Document(
+            parsing: "{ complicatedArgs { anyArgField(any: \(value)) anyArgField(any: \(other)) } }"
+        )
+        #expect(document.validate(against: animals).isEmpty == areSame)
+    }
+
     @Test func variablesAreComparedByName() {
         expectErrors(
             in: """

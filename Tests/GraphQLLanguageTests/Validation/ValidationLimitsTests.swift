@@ -19,6 +19,29 @@ import Testing
                     "Too many validation errors, error limit reached. Validation aborted."))
     }
 
+    /// 500 × 500 pairs below 50 levels: one message would name all of them, and each level has its fields again.
+    @Test func messagesAndLocationsOfConflictsAreBounded() throws {
+        let open = String(repeating: "mother { ", count: 50)
+        let close = String(repeating: "} ", count: 50)
+        func branch(_ field: String) -> String {
+            let fields = Array(repeating: "x: \(field)", count: 500).joined(separator: " ")
+            return "a: dog { \(open) \(fields) \(close) }"
+        }
+        let errors = try Document(parsing: "{ \(branch("name")) \(branch("nickname")) }")
+            .validate(against: animals)
+        #expect(!errors.isEmpty)
+        #expect(errors.map(\.message.utf8.count).reduce(0, +) < 1 << 20)
+        #expect(errors.map(\.locations.count).reduce(0, +) < 10_000)
+    }
+
+    @Test func longMessagesEndValidationEarlier() throws {
+        let name = String(repeating: "x", count: 100_000)
+        let fields = Array(repeating: "dog { \(name) }", count: 50).joined(separator: " ")
+        let errors = try Document(parsing: "{ \(fields) }").validate(against: animals)
+        #expect(errors.count < 20)
+        #expect(errors.last?.message.hasPrefix("Too many validation errors") == true)
+    }
+
     @Test func errorsOfOneNodeFollowTheOrderOfTheDocument() throws {
         let document = try Document(parsing: "{ a dog { b } c }")
         #expect(

@@ -96,9 +96,16 @@ extension [Argument] {
 }
 
 extension Value {
-    /// Whether both are written identically, ignoring the order of input fields.
+    /// Whether both would be printed identically, ignoring the order of input fields.
     fileprivate func isIdentical(to other: Value) -> Bool {
         switch (kind, other.kind) {
+        case (.variable(let text), .variable(let other)), (.int(let text), .int(let other)),
+            (.float(let text), .float(let other)), (.enum(let text), .enum(let other)):
+            text.isSame(as: other)
+        case (.string(let text, let isBlock), .string(let other, let isOtherBlock)):
+            isBlock == isOtherBlock && text.isSame(as: other)
+        case (.boolean(let value), .boolean(let other)): value == other
+        case (.null, .null): true
         case (.list(let values), .list(let others)):
             values.count == others.count
                 && zip(values, others).allSatisfy { $0.isIdentical(to: $1) }
@@ -107,8 +114,9 @@ extension Value {
                 && zip(fields.sortedByName, others.sortedByName).allSatisfy {
                     $0.name.value == $1.name.value && $0.value.isIdentical(to: $1.value)
                 }
-        case (.list, _), (_, .list), (.object, _), (_, .object): false
-        default: printed().isSame(as: other.printed())
+        case (.variable, _), (.int, _), (.float, _), (.string, _), (.boolean, _), (.null, _),
+            (.enum, _), (.list, _), (.object, _):
+            false
         }
     }
 }

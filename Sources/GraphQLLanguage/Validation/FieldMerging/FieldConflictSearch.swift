@@ -35,6 +35,9 @@ struct FieldConflictSearch {
     private let context: ValidationContext
     private var schema: Schema { context.schema }
     private var remainingSteps: Int
+    /// Pairs of fields found to conflict, at any depth. One message names all of those below it.
+    private var pairCount = 0
+    private static let pairsPerError = 10
     private var depth = 0
     private var selected: [Int: Selected] = [:]
     // Pairs already compared; true if only as mutually exclusive, which requires less.
@@ -85,6 +88,7 @@ struct FieldConflictSearch {
     /// Whether no more conflicts would be reported, or could be found within the limit.
     private func isDone(_ conflicts: [FieldConflict]) -> Bool {
         remainingSteps < 0 || conflicts.count > context.limits.maximumErrors
+            || pairCount / Self.pairsPerError > context.limits.maximumErrors
     }
 
     // MARK: What to compare with what
@@ -97,6 +101,7 @@ struct FieldConflictSearch {
             for (index, field) in fields.enumerated() {
                 if isDone(conflicts) { return }
                 for other in fields[(index + 1)...] {
+                    if isDone(conflicts) { return }
                     compare(field, other, areExclusive: false, &conflicts)
                 }
             }
@@ -117,6 +122,7 @@ struct FieldConflictSearch {
             let others = other.fields[group.first.field.responseName]
             for field in group.fields {
                 for other in others {
+                    if isDone(conflicts) { return }
                     compare(field, other, areExclusive: areExclusive, &conflicts)
                 }
             }
@@ -175,9 +181,11 @@ struct FieldConflictSearch {
         guard remainingSteps >= 0, depth < Self.maximumDepth else { return }
         let areExclusive = areExclusive || field.isExclusive(of: other)
         if !areExclusive, let reason = field.difference(from: other) {
+            pairCount += 1
             return conflicts.append(field.conflict(with: other, because: reason))
         }
         if let reason = field.shapeDifference(from: other, schema) {
+            pairCount += 1
             return conflicts.append(field.conflict(with: other, because: reason))
         }
         guard let set = selectedBelow(field), let otherSet = selectedBelow(other) else { return }
