@@ -83,7 +83,7 @@ package struct MutationRunner: Sendable {
         }
         var commits: [(commit: MutationCommit, payload: MutationPayload)] = []
         var byteCount = 0
-        execution.begin()
+        execution.beginRootFields()
         for index in plan.root.fields.indices {
             let value: Result<ObjectValue, ExecutionError>
             switch runField(index, request, &execution, time) {
@@ -274,7 +274,7 @@ package struct MutationRunner: Sendable {
         _ request: MutationRequest, _ variables: CoercedVariables, on snapshot: Snapshot
     ) -> (response: Response, isTooLarge: Bool) {
         var execution = execution(plan, request, variables, on: snapshot)
-        execution.begin()
+        execution.beginRootFields()
         for place in plan.root.fields.indices {
             guard execution.writeRootField(place, place == index ? result : .success(.root))
             else {

@@ -65,16 +65,22 @@ package struct Execution: ~Copyable {
         switch event {
         case .success(let source): return response(source: source, isOpen: isOpen)
         case .failure:
-            begin()
-            if !writeRootField(0, event) { discardData() }
+            beginRootFields()
+            if !plan.root.fields.isEmpty, !writeRootField(0, event) { discardData() }
             return finish(isOpen: isOpen)
         }
     }
 
     // MARK: Field by field, for mutations
 
-    /// Starts a response whose root fields the caller runs one by one.
-    package mutating func begin() {
+    /// Starts a response whose root fields the caller runs one by one, of which there may be none: `@skip` and `@include`
+    /// decide.
+    package mutating func beginRootFields() {
+        begin()
+        if plan.root.fields.isEmpty { writer.raw("{}") }
+    }
+
+    private mutating func begin() {
         writer.truncate(to: 0)
         writer.raw("{\"data\":")
     }

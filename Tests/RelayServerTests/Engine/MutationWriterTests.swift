@@ -12,6 +12,25 @@ import Threads
 struct MutationWriterTests {
     private let full = JournalError(code: .storageFull, message: "Could not append: disk full.")
 
+    /// What is left is an operation without fields, which has an answer all the same.
+    @Test func aMutationWhoseFieldsAreAllSkippedDoesNothing() async throws {
+        let engine = try await EngineUnderTest()
+        let before = engine.eventCount
+        let text = """
+            mutation ($no: Boolean!) {
+              addTodo(input: {text: "x"}) @include(if: $no) { todo { id } }
+            }
+            """
+        for id in [nil, "c:1"] {
+            let answer = try await engine.run(text, variables: ["no": false], mutationID: id)
+            #expect(answer["data"] == [:])
+            #expect(answer["errors"] == nil)
+        }
+        #expect(engine.eventCount == before)
+        let done = try await engine.run(text, variables: ["no": true], mutationID: "c:2")
+        #expect(done["data"]?["addTodo"] != nil)
+    }
+
     @Test func aMutationIsAnsweredOnlyWhenItIsDurable() async throws {
         let engine = try await EngineUnderTest()
         engine.journal.hold()

@@ -74,7 +74,7 @@ struct ServiceUnderTest {
         var execution = Execution(
             operation.plan(for: variables), variables: variables, on: snapshot,
             schema: service.executable)
-        execution.begin()
+        execution.beginRootFields()
         let field = execution.rootField(0).name
         let result: Result<ObjectValue, ExecutionError>
         do throws(ExecutionError) {
