@@ -15,8 +15,18 @@ struct ArgumentList: Sendable {
         var values = JSONObject()
         for definition in definitions {
             let argument = given.first { $0.name.value == definition.name }
-            let value = argument.flatMap {
-                Literal.coerce($0.value, definition.type, variables, in: schema)
+            var value: JSONValue?
+            if let argument {
+                do throws(Literal.MissingValue) {
+                    value = try Literal.coerce(
+                        argument.value, definition.type, variables, in: schema)
+                } catch {
+                    throw ExecutionError(
+                        """
+                        Argument "\(definition.name)" has invalid value \
+                        \(argument.value.printed().shortened).
+                        """, code: .badUserInput)
+                }
             }
             if let value {
                 if value == .null, definition.type.isNonNull {

@@ -2,27 +2,40 @@ import GraphQLLanguage
 import RelayJSON
 
 /// Values written in a document, as JSON of their type. The document is valid, so literals fit their
-/// types (GraphQL §5.6.1); only the values of variables can still be wrong.
+/// types (GraphQL §5.6.1). A variable may still be null or absent where there must be a value: one with a
+/// default may stand there (§5.8.5).
 enum Literal {
+    /// There is no value inside a list or an input object where its type requires one.
+    struct MissingValue: Error {}
+
     /// A value without variables.
     static func constant(_ value: Value, _ type: WrappedType, in schema: Schema) -> JSONValue {
-        coerce(value, type, .none, in: schema) ?? .null
+        (try? coerce(value, type, .none, in: schema)) ?? .null
     }
 
     /// A value with its variables filled in; nil if it is a variable without a value.
+    ///
+    /// A variable that is null where its own type allows it is returned: what is around it decides.
     static func coerce(
         _ value: Value, _ type: WrappedType, _ variables: CoercedVariables, in schema: Schema
-    ) -> JSONValue? {
+    ) throws(MissingValue) -> JSONValue? {
         if case .variable(let name) = value.kind { return variables.values[name] }
         if case .null = value.kind { return .null }
         switch type {
         case .nonNull(let inner):
-            return coerce(value, inner, variables, in: schema)
+            return try coerce(value, inner, variables, in: schema)
         case .list(let item):
             guard case .list(let elements) = value.kind else {
-                return coerce(value, item, variables, in: schema).map { .array([$0]) }
+                return .array([try part(value, item, variables, in: schema) ?? .null])
             }
-            return .array(elements.map { coerce($0, item, variables, in: schema) ?? .null })
+            var values: [JSONValue] = []
+            values.reserveCapacity(elements.count)
+            for element in elements {
+                let value = try part(element, item, variables, in: schema)
+                if value == nil, item.isNonNull { throw MissingValue() }
+                values.append(value ?? .null)
+            }
+            return .array(values)
         case .named(let id):
             let type = schema[id]
             guard type.kind == .inputObject, case .object(let fields) = value.kind else {
@@ -31,17 +44,29 @@ enum Literal {
             var object = JSONObject()
             for field in type.inputFields {
                 let given = fields.first { $0.name.value == field.name }
-                let coerced = given.flatMap {
-                    coerce($0.value, field.type, variables, in: schema)
+                var coerced: JSONValue?
+                if let given {
+                    coerced = try part(given.value, field.type, variables, in: schema)
                 }
                 if let coerced {
                     object[field.name] = coerced
                 } else if let fallback = field.defaultValue {
                     object[field.name] = constant(fallback, field.type, in: schema)
+                } else if field.type.isNonNull {
+                    throw MissingValue()
                 }
             }
             return .object(object)
         }
+    }
+
+    /// A value inside another.
+    private static func part(
+        _ value: Value, _ type: WrappedType, _ variables: CoercedVariables, in schema: Schema
+    ) throws(MissingValue) -> JSONValue? {
+        let coerced = try coerce(value, type, variables, in: schema)
+        if coerced == .null, type.isNonNull { throw MissingValue() }
+        return coerced
     }
 
     /// Whether a value contains a variable.
