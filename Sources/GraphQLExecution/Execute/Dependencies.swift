@@ -1,3 +1,4 @@
+package import RelayJSON
 @_spi(Rooms) package import RelayRecords
 
 /// What a result was read from. While none of it changes, the result stays the same.
@@ -6,6 +7,8 @@ package struct Dependencies: Sendable {
     package private(set) var records: [RecordIndex: [ObjectKeys]] = [:]
     /// Types for which a record that is created, deleted, or gets another unique value may change the result.
     package private(set) var types: Set<NameIndex> = []
+    /// Ids of which there was no record; one that is created may change the result.
+    package private(set) var missing: Set<ExactText> = []
 
     package init() {}
 
@@ -45,6 +48,8 @@ package struct Dependencies: Sendable {
 
     mutating func insert(type: NameIndex) { types.insert(type) }
 
+    mutating func insert(missing id: String) { missing.insert(ExactText(id)) }
+
     /// Whether these changes may change the result.
     package func isTouched(by changes: ChangeSet, in snapshot: Snapshot) -> Bool {
         let isRead: (ChangeSet.Field) -> Bool = { [records] field in
@@ -54,6 +59,12 @@ package struct Dependencies: Sendable {
             return true
         }
         if changes.deleted.contains(where: { records[$0] != nil }) { return true }
+        let isMissed: (RecordIndex) -> Bool = { [records, missing] record in
+            if records[record] != nil { return true }
+            return !missing.isEmpty
+                && missing.contains(ExactText(snapshot.symbols.idString(record)))
+        }
+        if changes.created.contains(where: isMissed) { return true }
         if types.isEmpty { return false }
         // A deleted record's type is gone with it: any deletion may be one of ours.
         if !changes.deleted.isEmpty { return true }

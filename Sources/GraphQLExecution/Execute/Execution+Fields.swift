@@ -47,12 +47,12 @@ extension Execution {
             guard let list = links(source, of: object) else { return .null }
             let arguments = try arguments(of: field)
             let page = try PageArguments(arguments)
-            let conditions = conditions(filters, arguments)
+            let conditions = conditions(filters, arguments, field)
             let connection = ConnectionPage(list, page) { isIncluded($0, conditions, field) }
             return writeObjectValue(.connection(connection), field.shape, field)
         case .links(let source, let filters):
             guard let list = links(source, of: object) else { return .null }
-            let conditions = conditions(filters, try arguments(of: field))
+            let conditions = conditions(filters, try arguments(of: field), field)
             let records = list.records.filter { isIncluded($0, conditions, field) }
             return writeLinks(records, field.shape, field)
         case .count(let name):
@@ -64,7 +64,9 @@ extension Execution {
                 writer.write(Int64(0))
                 return .written
             }
-            let count = list.records.count { isIncluded($0, conditions, field) }
+            var values: [RequiredValue] = []
+            for condition in conditions { values.append(required(condition, field)) }
+            let count = list.records.count { isIncluded($0, values, field) }
             writer.write(Int64(count))
             return .written
         }
@@ -92,13 +94,20 @@ extension Execution {
             if let found { depend(on: found, [unique.key], for: field) }
         }
         if found == nil {
-            for type in lookup.types { depend(onRecordsOf: type) }
+            // Without unique fields, only a record with this id is the one.
+            if lookup.uniqueKeys.isEmpty { depend(onMissing: text) }
+            for type in lookup.types where !lookup.uniqueKeys.isEmpty { depend(onRecordsOf: type) }
         }
         return found
     }
 
     private mutating func writeNodes(_ ids: [JSONValue], _ field: FieldPlan) -> Outcome {
-        let records = ids.map { id in id.string.flatMap { snapshot.existing($0) } }
+        let records = ids.map { id -> RecordIndex? in
+            guard let id = id.string else { return nil }
+            let found = snapshot.existing(id)
+            if found == nil { depend(onMissing: id) }
+            return found
+        }
         return writeLinks(records, field.shape, field)
     }
 
@@ -133,21 +142,38 @@ extension Execution {
         }
     }
 
-    private func conditions(_ filters: [LinkFilter], _ arguments: JSONObject) -> [LinkCondition] {
-        filters.compactMap { filter in
-            guard let value = arguments[filter.argument], value != .null else { return nil }
-            return LinkCondition(key: filter.key, value: value, lookup: filter.lookup)
+    private mutating func conditions(
+        _ filters: [LinkFilter], _ arguments: JSONObject, _ field: FieldPlan
+    ) -> [RequiredValue] {
+        var conditions: [RequiredValue] = []
+        for filter in filters {
+            guard let value = arguments[filter.argument], value != .null else { continue }
+            conditions.append(
+                required(
+                    LinkCondition(key: filter.key, value: value, lookup: filter.lookup), field))
         }
+        return conditions
+    }
+
+    /// What a condition comes to now: the record that it names is looked up once, not for each link.
+    private mutating func required(_ condition: LinkCondition, _ field: FieldPlan) -> RequiredValue
+    {
+        guard let lookup = condition.lookup, condition.value != .null else {
+            return RequiredValue(key: condition.key, test: .value(condition.value))
+        }
+        let record = find(lookup, condition.value, field)
+        if let record { depend(on: record, [], for: field) }
+        return RequiredValue(key: condition.key, test: .link(record))
     }
 
     /// Whether a link belongs to a list: its record exists and has the required values.
     private mutating func isIncluded(
-        _ record: RecordIndex?, _ conditions: [LinkCondition], _ field: FieldPlan
+        _ record: RecordIndex?, _ conditions: [RequiredValue], _ field: FieldPlan
     ) -> Bool {
         guard let record else { return true }  // a null element stays what it is
         if dependencies != nil { depend(on: record, conditions.map(\.key), for: field) }
         guard let row = snapshot.row(record) else { return false }
-        return conditions.allSatisfy { $0.isMet(by: row, in: snapshot) }
+        return conditions.allSatisfy { $0.isMet(by: row) }
     }
 
     // MARK: Parts of connections and payloads
@@ -265,13 +291,27 @@ extension Snapshot {
     }
 }
 
-extension LinkCondition {
-    func isMet(by row: Row, in snapshot: Snapshot) -> Bool {
-        guard let lookup, case .string(let text) = value else {
+/// What a field of a linked record must be.
+private struct RequiredValue {
+    enum Test {
+        case value(JSONValue)
+        /// A link to this record; nil if there is none of the name, so that no link is right.
+        case link(RecordIndex?)
+    }
+
+    let key: NameIndex
+    let test: Test
+
+    func isMet(by row: Row) -> Bool {
+        switch test {
+        case .value(let value):
             return row.holds(value, under: key)
+        case .link(let record):
+            guard let record, let slot = row.slot(of: key), row.tag(slot) == .link else {
+                return false
+            }
+            return row.link(slot) == record
         }
-        guard let slot = row.slot(of: key), row.tag(slot) == .link else { return false }
-        return snapshot.find(text, lookup) == row.link(slot)
     }
 }
 

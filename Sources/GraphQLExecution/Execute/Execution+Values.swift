@@ -179,7 +179,10 @@ extension Execution {
                 execution.writeJSON(value, shape, field)
             }
         case (.object, .string(let id)):
-            guard let record = snapshot.symbols.findRecord(id) else { return .null }
+            guard let record = snapshot.symbols.findRecord(id) else {
+                depend(onMissing: id)
+                return .null
+            }
             return writeRecordReference(record, shape, field)
         case (.object, .object):
             return writeObjectValue(.value(value), shape, field)

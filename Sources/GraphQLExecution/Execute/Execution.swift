@@ -308,3 +308,5 @@ package struct Execution: ~Copyable {
 
     mutating func depend(onRecordsOf type: NameIndex) { dependencies?.insert(type: type) }
 }
+
+    mutating func depend(onMissing id: String) { dependencies?.insert(missing: id) }

@@ -1,4 +1,5 @@
 import GraphQLExecution
+import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 /// From what changed to the live groups that have read it, so that a commit costs what it touches and not
@@ -8,6 +9,7 @@ struct LiveIndex {
 
     private var byRecord: [RecordIndex: Set<Group>] = [:]
     private var byType: [NameIndex: Set<Group>] = [:]
+    private var byMissingID: [ExactText: Set<Group>] = [:]
 
     /// Takes in what a group depends on now. Only the difference to what it depended on costs anything.
     mutating func update(_ group: Group, from old: Dependencies, to new: Dependencies) {
@@ -21,6 +23,10 @@ struct LiveIndex {
         for type in new.types where !old.types.contains(type) {
             byType[type, default: []].insert(group)
         }
+        for id in old.missing where !new.missing.contains(id) { byMissingID.remove(group, at: id) }
+        for id in new.missing where !old.missing.contains(id) {
+            byMissingID[id, default: []].insert(group)
+        }
     }
 
     /// The groups that may have another result after these changes; the dependencies of each decide.
@@ -33,6 +39,12 @@ struct LiveIndex {
                 found.formUnion(groups)
             }
         }
+        if !byMissingID.isEmpty {
+            for record in changes.created {
+                let id = ExactText(snapshot.symbols.idString(record))
+                if let groups = byMissingID[id] { found.formUnion(groups) }
+            }
+        }
         if !byType.isEmpty, !changes.deleted.isEmpty {
             // A deleted record's type is gone with it.
             for groups in byType.values { found.formUnion(groups) }
@@ -41,16 +53,9 @@ struct LiveIndex {
     }
 }
 
-extension [RecordIndex: Set<LiveIndex.Group>] {
-    fileprivate mutating func remove(_ group: LiveIndex.Group, at record: RecordIndex) {
-        self[record]?.remove(group)
-        if self[record]?.isEmpty == true { self[record] = nil }
-    }
-}
-
-extension [NameIndex: Set<LiveIndex.Group>] {
-    fileprivate mutating func remove(_ group: LiveIndex.Group, at type: NameIndex) {
-        self[type]?.remove(group)
-        if self[type]?.isEmpty == true { self[type] = nil }
+extension Dictionary where Value == Set<LiveIndex.Group> {
+    fileprivate mutating func remove(_ group: LiveIndex.Group, at key: Key) {
+        self[key]?.remove(group)
+        if self[key]?.isEmpty == true { self[key] = nil }
     }
 }

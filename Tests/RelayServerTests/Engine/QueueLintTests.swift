@@ -56,6 +56,7 @@ import Testing
         StoreEngine/Subscriptions/FailedReadings.swift retrying = queue subscriptions that wait for what they have missed
         StoreEngine/Subscriptions/KeptStates.swift sinks = queue subscriptions that wait for what they have missed
         StoreEngine/Subscriptions/CatchUp.swift waiting = queue subscriptions that wait for what they have missed
+        StoreEngine/Subscriptions/LiveIndex.swift byMissingID = flag --max-operations
         StoreEngine/Subscriptions/LiveIndex.swift byRecord = flag --max-operations
         StoreEngine/Subscriptions/LiveIndex.swift byType = flag --max-operations
         StoreEngine/Subscriptions/SinkSet.swift positions = flag --max-operations

@@ -103,6 +103,74 @@ import Testing
                 == #"{"data":{"by":{"own":1,"books":[{"id":"b1"},{"id":"b2"}]}}}"#)
     }
 
+    private func libraryWithNumbers() throws -> ServiceUnderTest {
+        try ServiceUnderTest(
+            """
+            interface Node { id: ID! }
+            type Query {
+              books(author: ID): [Book!]! @list(type: "Book")
+              numbered(author: Int): [Book!]! @list(type: "Book")
+              by(name: ID!): Author @lookup
+            }
+            type Author implements Node {
+              id: ID! name: String! @unique number: Int @unique
+              books(author: ID, first: Int): BookConnection
+              own: Int! @count(field: "books", where: { author: "Ada" })
+              fifth: Int! @count(field: "books", where: { author: 5 })
+            }
+            type Book implements Node { id: ID! author: Author }
+            type BookConnection { edges: [BookEdge] pageInfo: PageInfo! }
+            type BookEdge { node: Book cursor: String! }
+            type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
+            """,
+            seed: """
+                {"id":"a1","type":"Author","fields":{"name":"Ada","number":5,"books":{"refs":["b1","b2"]}}}
+                {"id":"a2","type":"Author","fields":{"name":"Bob"}}
+                {"id":"b1","type":"Book","fields":{"author":{"ref":"a1"}}}
+                {"id":"b2","type":"Book","fields":{"author":{"ref":"a2"}}}
+                """)
+    }
+
+    @Test func aNumberNamesALinkedRecordAsATextDoes() throws {
+        let service = try libraryWithNumbers()
+        #expect(
+            try service.query("{ numbered(author: 5) { id } by(name: \"Ada\") { fifth } }")
+                == #"{"data":{"numbered":[{"id":"b1"}],"by":{"fifth":1}}}"#)
+        #expect(
+            try service.query("{ numbered(author: 6) { id } }") == #"{"data":{"numbered":[]}}"#)
+    }
+
+    /// When another record has the value, the list is another one.
+    @Test(arguments: [
+        "{ books(author: \"NAME\") { id } }",
+        "{ by(name: \"a1\") { books(author: \"NAME\") { pageInfo { hasNextPage } } } }",
+    ])
+    func aFilteredListDependsOnTheRecordThatItsArgumentNames(text: String) throws {
+        let service = try libraryWithNumbers()
+        func touches(
+            _ name: String, _ change: (inout Draft) -> Void
+        ) throws -> Bool {
+            let read = try service.dependencies(of: text.replacing("NAME", with: name))
+            let after = service.after(change)
+            return read.isTouched(by: after.changes, in: after.snapshot)
+        }
+        let rename: (inout Draft) -> Void = {
+            $0.write("a2", type: "Author", fields: [("name", .string("Carl"))])
+        }
+        #expect(try touches("Bob", rename))
+        #expect(try touches("Carl", rename))
+        #expect(try touches("Bob") { $0.delete("a2") })
+    }
+
+    @Test func aCountDependsOnTheRecordThatItsConditionNames() throws {
+        let service = try libraryWithNumbers()
+        let read = try service.dependencies(of: "{ by(name: \"a1\") { own } }")
+        let after = service.after {
+            $0.write("a1", type: "Author", fields: [("name", .string("Augusta"))])
+        }
+        #expect(read.isTouched(by: after.changes, in: after.snapshot))
+    }
+
     @Test func recordsOfSeveralTypesShareAListALookupAndAFilter() throws {
         let service = try ServiceUnderTest(
             """

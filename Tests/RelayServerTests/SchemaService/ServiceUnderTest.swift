@@ -67,6 +67,24 @@ struct ServiceUnderTest {
         return String(decoding: execution.response(), as: UTF8.self)
     }
 
+    /// What the response to a query is read from.
+    func dependencies(of text: String) throws -> Dependencies {
+        let operation = try prepare(text)
+        var execution = Execution(
+            operation.plan(for: .none), variables: .none, on: snapshot,
+            schema: service.executable, recordsDependencies: true)
+        _ = execution.response()
+        let dependencies = execution.dependencies
+        return try #require(dependencies)
+    }
+
+    /// What comes of some writes, which are not kept.
+    func after(_ change: (inout Draft) -> Void) -> (changes: ChangeSet, snapshot: Snapshot) {
+        var draft = Draft(on: snapshot)
+        change(&draft)
+        return (draft.changes, draft.snapshot)
+    }
+
     /// The response to a mutation of one root field, which is committed unless it is refused.
     mutating func mutate(_ text: String, _ variables: JSONObject = [:]) throws -> String {
         let operation = try prepare(text)
