@@ -172,7 +172,9 @@ package struct MutationRunner: Sendable {
             let outcome = try mutation.run(
                 arguments: arguments, draft: &draft, context: context(request, time))
             let intent = intent(request, field.name, arguments)
-            return .success((draft.commit(intent, result: outcome.result), outcome.payload))
+            var commit = draft.commit(intent, result: outcome.result)
+            commit.response.isByProgram = mutation.isByProgram
+            return .success((commit, outcome.payload))
         } catch {
             return .failure(error)
         }
@@ -238,6 +240,7 @@ package struct MutationRunner: Sendable {
             let outcome = try mutation.run(
                 arguments: ongoing.arguments, draft: &draft, context: context)
             var commit = draft.commit(ending: ongoing.pending, result: outcome.result)
+            commit.response.isByProgram = mutation.isByProgram
             guard commit.byteCount <= bounds.writtenBytes else { throw bounds.writesTooMuch }
             let told = answer(ongoing, .success(.payload(outcome.payload)), on: commit.snapshot)
             if told.isTooLarge { throw ExecutionError.answerTooLarge(ongoing.plan) }

@@ -51,6 +51,8 @@ import Testing
                     mutation: 3, writes: writes("a", "l", .links(["b"])), result: "a",
                     answer: Array("{}".utf8))),
             .response(MutationResponse(mutation: 300, writes: .empty, result: nil)),
+            .response(
+                MutationResponse(mutation: 3, writes: .empty, result: nil, isByProgram: true)),
             .revocation(Revocation(mutation: 4, reason: "timed out")),
             .update(LocalUpdate(name: "commitUpdate", writes: writes("c", "x", .unset))),
             .unknown(kind: 99, payload: [1, 2, 3]),

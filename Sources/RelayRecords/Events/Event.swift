@@ -105,13 +105,16 @@ package struct MutationResponse: Sendable, Hashable {
     package var result: DataID?
     /// The answer that the client got; kept only for a mutation with an id, which may be repeated.
     package var answer: [UInt8]?
+    /// A program's own code did it, which the schema does not say: it cannot be carried out again from the log.
+    package var isByProgram = false
     /// What the remaining optimistic entries write on the new state.
     package var rebased: [RebasedEntry] = []
 
     package init(
         mutation: UInt64, writes: WriteSet, result: DataID?, answer: [UInt8]? = nil,
-        rebased: [RebasedEntry] = []
+        isByProgram: Bool = false, rebased: [RebasedEntry] = []
     ) {
+        self.isByProgram = isByProgram
         self.mutation = mutation
         self.writes = writes
         self.result = result

@@ -38,6 +38,7 @@ extension EventBody {
             parts.add(2, response.writes.bytes)
             if let result = response.result { parts.add(3, result.rawValue) }
             if let answer = response.answer { parts.add(4, answer) }
+            if response.isByProgram { parts.add(5, 1) }
             parts.add(7, response.rebased)
         case .revocation(let revocation):
             parts.add(1, revocation.mutation)
@@ -86,6 +87,7 @@ extension EventBody {
                     writes: try parts.required(2, "the write set").writeSet(),
                     result: (parts[3]?.string).map(DataID.init(rawValue:)),
                     answer: parts[4].map { Array($0.bytes) },
+                    isByProgram: try parts[5]?.number() == 1,
                     rebased: try parts[7]?.rebasedEntries() ?? []))
         case .revocation:
             self = .revocation(

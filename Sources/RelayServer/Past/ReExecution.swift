@@ -175,8 +175,10 @@ private struct Course {
         let mutation =
             exchanged[event.sequence]
             ?? Mutation(sequence: event.sequence, intent: intent, response: response)
-        // What only Swift code carries out is not in a schema that is read from a log.
-        guard case .atOnce(let served)? = try currentService().mutations[mutation.intent.field]
+        // What only Swift code carries out is not in a schema that is read from a log. Where it took the place of a
+        // directive, the response says so.
+        guard !mutation.response.isByProgram,
+            case .atOnce(let served)? = try currentService().mutations[mutation.intent.field]
         else {
             outcome.replayed += 1
             var replayed = response

@@ -34,6 +34,11 @@ package final class AtOnceMutation: Sendable {
         self.payload = payload
     }
 
+    /// Swift code of a program does it, and not a directive of the schema.
+    package var isByProgram: Bool {
+        if case .swift = body { true } else { false }
+    }
+
     /// Runs on the newest state, under the store's writer.
     ///
     /// Deterministic but for what the context brings: no clock and no chance of its own.
