@@ -1,13 +1,27 @@
+import GraphQLLanguage
 import RelayArtifacts
 @_spi(Rooms) import RelayRecords
 
-/// The server keeps a connection as a list of links to its nodes, in the field named after the key's last
-/// `_`.
+/// The server keeps a connection as a list of links to its nodes, in the field that the key ends with: Relay's
+/// keys are `Component_field`, and both may have `_` in them.
 struct LinkListConnections: ConnectionStyle {
+    let schema: Schema
+
     func connection(
         of record: DraftRecordProxy, key: String, filters: (any VariableDataConvertible)?
     ) -> (any ConnectionProxy)? {
-        LinkListProxy(record, field: String(key.split(separator: "_").last ?? ""))
+        LinkListProxy(record, field: field(of: key, record.typeName))
+    }
+
+    /// The longest end of the key that is a field of the record's type; without one, what stands behind the last `_`.
+    private func field(of key: String, _ type: String) -> String {
+        let fields = schema.type(named: type)
+        var end = key[...]
+        while true {
+            if fields?.field(String(end)) != nil { return String(end) }
+            guard let separator = end.firstIndex(of: "_") else { return String(end) }
+            end = end[end.index(after: separator)...]
+        }
     }
 }
 

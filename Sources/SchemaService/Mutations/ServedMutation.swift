@@ -103,7 +103,8 @@ extension Draft {
         checkedBy writes: HandlerWriteCheck
     ) throws(ExecutionError) -> DataID? {
         let proxy = DraftProxy(
-            self, connections: LinkListConnections(), makeID: { context.makeID($0) })
+            self, connections: LinkListConnections(schema: writes.types.schema),
+            makeID: { context.makeID($0) })
         defer { proxy.end() }
         let result: DataID?
         do {

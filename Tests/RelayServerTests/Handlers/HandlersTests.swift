@@ -51,6 +51,40 @@ struct HandlersTests {
 
     // MARK: Mutations
 
+    /// A key ends with its field, which may have `_` in it as well as what stands before.
+    @Test(arguments: ["open_lists", "List_open_lists", "my_List_open_lists"])
+    func aConnectionIsTheLongestEndOfItsKeyThatIsAField(key: String) async throws {
+        var handlers = HandlerSchema.handlers()
+        handlers.mutation("spoil") { records, _ in
+            if let list = records["l2"] {
+                records["l1"]?.connection(key)?.insert(list, edgeType: "ListEdge", at: .end)
+            }
+            return "i1"
+        }
+        let fields = """
+            lists(first: Int): ListConnection open_lists(first: Int): ListConnection
+              items(first: Int, after: String): ItemConnection
+            """
+        let engine = try await EngineUnderTest(
+            sdl: HandlerSchema.base.replacing(
+                "items(first: Int, after: String): ItemConnection", with: fields)
+                    + """
+                    type ListConnection { edges: [ListEdge] pageInfo: PageInfo! }
+                    type ListEdge { node: List cursor: String! }
+                    """, handlers: handlers, seed: HandlerSchema.seed)
+        let done = try await engine.run("mutation { spoil(how: \"\") { item { id } } }")
+        #expect(done["errors"] == nil, "\(done)")
+        let result = try await engine.run(
+            """
+            { list(name: "one") { lists { edges { node { id } } } open_lists { edges { node { id } } } } }
+            """)
+        let ids = { (field: String) in
+            (result["data"]?["list"]?[field]?["edges"]?.array ?? []).map { $0["node"]?["id"] }
+        }
+        #expect(ids("lists") == [])
+        #expect(ids("open_lists") == ["l2"])
+    }
+
     @Test func aMutationInSwiftWritesThroughTheProxyAndItsPayloadIsFilledByType() async throws {
         let sink = try engine.subscribe(
             "subscription { itemCopied(listId: \"two\") { item { text } clientMutationId } }")
