@@ -9,9 +9,12 @@ import StoreEngine
 struct InsertedEvent {
     private let path: String
     private let bytes: [UInt8]
+    private let ids: InventedIDs
 
-    init(_ path: String) throws {
+    /// - Parameter ids: shared by all events of one course of things, so that no two records are one.
+    init(_ path: String, ids: InventedIDs) throws {
         self.path = path
+        self.ids = ids
         bytes = try readFile(path, "event")
     }
 
@@ -43,7 +46,7 @@ struct InsertedEvent {
         let request = GraphQLRequest(query: String(decoding: bytes, as: UTF8.self))
         let service = try PastService(state)
         do throws(PastMutationRefusal) {
-            return try service.writes(of: request, at: time)
+            return try service.writes(of: request, at: time, ids: ids)
         } catch {
             throw CommandFailure(
                 """

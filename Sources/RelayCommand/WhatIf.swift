@@ -4,6 +4,7 @@ import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import RelayServer
+import StoreEngine
 
 /// `relay what-if`: what would be different?
 struct WhatIf: HistoryTool {
@@ -74,10 +75,11 @@ struct WhatIf: HistoryTool {
         var change = HistoryChange(skipped: Set(skip))
         if let one = exchange.first, let other = exchange.last { change.exchanged = [(one, other)] }
         if reExecute { return try carryOutAgain(change, of: history, output) }
+        let ids = InventedIDs()
         for (file, point) in zip(insert, after) {
             let sequence = try history.sequence(of: point)
             change.inserted[sequence, default: []] +=
-                try InsertedEvent(file).writes(after: sequence, of: history)
+                try InsertedEvent(file, ids: ids).writes(after: sequence, of: history)
         }
         let differences = try history.whatIf(change)
         complain(
@@ -85,6 +87,13 @@ struct WhatIf: HistoryTool {
             Note: effects were replayed: every other event writes what it wrote, so this may be a state \
             that the schema does not allow. --re-execute carries the mutations out again.
             """)
+        if insert.count > 1 {
+            complain(
+                """
+                Note: each insertion was carried out on the state that there was, without the others. \
+                --re-execute takes one after the other.
+                """)
+        }
         try print(differences, output)
     }
 
@@ -92,8 +101,9 @@ struct WhatIf: HistoryTool {
         _ change: HistoryChange, of history: History, _ output: LineOutput
     ) throws {
         var course = ReExecution(history, change)
+        let ids = InventedIDs()
         for (file, point) in zip(insert, after) {
-            let event = try InsertedEvent(file)
+            let event = try InsertedEvent(file, ids: ids)
             try course.insert(after: history.sequence(of: point)) { state, time in
                 try event.writes(on: state, at: time)
             }

@@ -346,6 +346,24 @@ struct ReplayToolsTests {
         #expect(refused["operation"] == "renameTodo" && refused["sequence"] == 11)
     }
 
+    @Test func recordsOfSeveralInsertionsAreSeveral() async throws {
+        let one = try sandbox.write(
+            #"mutation { addTodo(input: {text: "one"}) { todo { id } } }"#, to: "one.graphql")
+        let two = try sandbox.write(
+            #"mutation { addTodo(input: {text: "two"}) { todo { id } } }"#, to: "two.graphql")
+        let replayed = try await sandbox.json(
+            "what-if", log.directory, "--insert", one, "--after", "3", "--insert", two, "--after",
+            "5", exit: 2)
+        let again = try await sandbox.json(
+            "what-if", log.directory, "--insert", one, "--after", "3", "--insert", two, "--after",
+            "5", "--re-execute", exit: 2)
+        for lines in [replayed, again] {
+            let texts = lines.filter { $0["field"] == "text" && $0["before"] == nil }
+            #expect(texts.compactMap { $0["after"]?.string }.sorted() == ["one", "two"])
+            #expect(Set(texts.compactMap { $0["record"]?.string }).count == 2)
+        }
+    }
+
     @Test func whatIfTellsWhatWouldBeDifferentWithoutAMutation() async throws {
         let without: JSONValue = [
             "record": .string(unicorn), "field": "complete", "before": true, "after": false,

@@ -62,10 +62,12 @@ package struct PastService: Sendable {
     /// What a mutation would write here. Nothing is changed.
     ///
     /// Records that it makes get ids that are the same each time.
-    /// - Parameter time: what fields with `@now` get, in microseconds since 1970.
+    /// - Parameters:
+    ///   - time: what fields with `@now` get, in microseconds since 1970.
+    ///   - ids: those of this course of things.
     /// - Throws: why it is refused.
     package func writes(
-        of request: GraphQLRequest, at time: Int64
+        of request: GraphQLRequest, at time: Int64, ids: InventedIDs
     ) throws(PastMutationRefusal) -> [WriteSet] {
         let operation: PreparedOperation
         do throws(ExecutionErrors) {
@@ -76,12 +78,9 @@ package struct PastService: Sendable {
         guard operation.kind == .mutation else {
             throw PastMutationRefusal("It is a \(operation.kind.rawValue), not a mutation.")
         }
-        let count = Atomic(0)
         let runner = MutationRunner(
             service: service, storeID: "", epoch: 0,
-            inputs: EngineInputs(now: { time }) { type in
-                DataID("\(type):new-\(count.add(1, ordering: .relaxed).newValue)")
-            })
+            inputs: EngineInputs(now: { time }, makeID: { ids.next($0) }))
         let run = runner.run(
             MutationRequest(
                 operation: operation, variables: request.variables, mutationID: nil, viewer: nil,
@@ -104,6 +103,17 @@ package struct PastService: Sendable {
             }
             return run.publications.compactMap { $0.commit?.response.writes }
         }
+    }
+}
+
+/// Ids of records that mutations make which never were: `Todo:new-1`, the same each time, and none twice.
+package final class InventedIDs: Sendable {
+    private let count = Atomic(0)
+
+    package init() {}
+
+    func next(_ type: String) -> DataID {
+        DataID("\(type):new-\(count.add(1, ordering: .relaxed).newValue)")
     }
 }
 
