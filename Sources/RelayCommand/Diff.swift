@@ -65,11 +65,24 @@ struct Diff: HistoryTool {
     private func compare(
         _ history: History, with other: History, _ output: LineOutput
     ) throws -> [FieldDifference] {
-        guard let parting = try history.parting(from: other) else { return [] }
-        let line: JSONValue = ["parting": JSONValue(parting)]
-        try output.write(log.json ? line.text : "The histories diverge with event \(parting).")
+        let parting = try history.parting(from: other)
+        let begin = max(history.first, other.first)
+        if parting == nil, begin == 1 { return [] }
         let differences = try history.snapshot(at: history.last)
             .differences(to: other.snapshot(at: other.last), record: record)
+        guard let parting else {
+            // What a compacted log no longer has may have been different.
+            if differences.isEmpty { return [] }
+            let line: JSONValue = ["partingBefore": JSONValue(begin)]
+            try output.write(
+                log.json
+                    ? line.text
+                    : "The histories diverge before event \(begin), the first that both may still have."
+            )
+            return differences
+        }
+        let line: JSONValue = ["parting": JSONValue(parting)]
+        try output.write(log.json ? line.text : "The histories diverge with event \(parting).")
         guard !differences.isEmpty else {
             // They came to the same records in different ways.
             throw ExitCode.foundSomething

@@ -459,6 +459,24 @@ struct LogToolsTests {
         #expect(try await sandbox.events().count == 9)
     }
 
+    @Test func copiesThatPartedBeforeTheyBeginAreNotTheSame() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let forks = [sandbox.path("one"), sandbox.path("two")]
+        for fork in forks {
+            _ = try await sandbox.json("log", "fork", log.directory, "--at", "5", fork)
+            let server = try await sandbox.serve("--data", fork)
+            _ = try await server.data(
+                "mutation { addTodo(input: {text: \"\(fork.suffix(3))\"}) { todo { id } } }")
+            #expect(try await server.stop() == .code(0))
+            #expect(try await sandbox.relay("log", "compact", fork).exit == .code(0))
+        }
+        let difference = try await sandbox.relay("diff", forks[0], forks[1])
+        #expect(difference.exit == .code(2))
+        #expect(difference.output.first?.hasPrefix("The histories diverge before event") == true)
+        #expect(difference.output.count > 1)
+        #expect(try await sandbox.relay("diff", forks[0], forks[0]).exit == .code(0))
+    }
+
     @Test func compactingKeepsTheStateAndDropsTheBeginning() async throws {
         let log = try await SmallLog(in: sandbox)
         let before = try await sandbox.relay("replay", log.directory, "state")
