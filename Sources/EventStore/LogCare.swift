@@ -45,6 +45,27 @@ extension EventStore {
     }
 }
 
+extension EventStore {
+    /// The newest checkpoint up to an event that a start can use; nil if there is none. A log may only be made to begin
+    /// with such a one: nothing else leads to its state then.
+    package static func newestCheckpoint(
+        of directory: String, through sequence: UInt64
+    ) throws(EventStoreError) -> UInt64? {
+        try onLog { () throws(LogError) in
+            let files = try EventLogReader(directory).checkpoints
+            for place in try files.sequences().reversed() where place <= sequence {
+                do throws(LogError) {
+                    let checkpoint = try files.checkpoint(at: place)
+                    if checkpoint.restorability == .usable { return place }
+                } catch  where error.code == .damaged || error.code == .outOfRange {
+                    continue
+                }
+            }
+            return nil
+        }
+    }
+}
+
 extension Checkpoint {
     /// Whether its bytes are the state that its hash is of.
     fileprivate var verdict: CheckpointFinding.Verdict {

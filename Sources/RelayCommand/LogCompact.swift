@@ -61,12 +61,12 @@ struct LogCompact: LogTool {
     }
 
     private func newestCheckpoint(through sequence: UInt64) throws -> UInt64 {
-        let checkpoints = try EventLogReader(log.directory).checkpoints.sequences()
-        guard let newest = checkpoints.last(where: { $0 <= sequence }) else {
+        let newest = try EventStore.newestCheckpoint(of: log.directory, through: sequence)
+        guard let newest else {
             throw CommandFailure(
                 """
-                No checkpoint of \(log.directory) is at or before event \(sequence), so every event \
-                is still needed. Nothing was changed.
+                No checkpoint of \(log.directory) that this version can use is at or before event \
+                \(sequence), so every event is still needed. Nothing was changed.
                 """)
         }
         return newest

@@ -44,6 +44,28 @@ import Testing
         #expect(store.snapshot.stateHash == history.snapshot.stateHash)
     }
 
+    /// The log would begin with what only another version can read, or none.
+    @Test func aLogMayOnlyBeginWithACheckpointThatAStartCanUse() throws {
+        let newest = try EventStore.newestCheckpoint(of: directory.path, through: 60)
+        let usable = try #require(newest)
+        let log = try EventLogWriter.open(directory.path)
+        defer { log.close() }
+        let right = try log.checkpoints.checkpoint(at: usable)
+        for (sequence, version) in [
+            (58, StateFormat.version + 1), (59, StateFormat.version),
+        ] as [(UInt64, UInt32)] {
+            let checkpoint = Checkpoint(
+                header: Checkpoint.Header(
+                    sequence: sequence, epoch: right.header.epoch, foldVersion: version,
+                    stateHash: right.header.stateHash),
+                payload: [1, 2, 3])
+            try log.checkpoints.write(checkpoint, keeping: 9)
+        }
+        #expect(try log.checkpoints.sequences().suffix(2) == [58, 59])
+        #expect(try EventStore.newestCheckpoint(of: directory.path, through: 60) == usable)
+        #expect(try EventStore.newestCheckpoint(of: directory.path, through: usable - 1) == nil)
+    }
+
     @Test func compactingAgainChangesNothing() throws {
         for _ in 0..<3 {
             let report = try EventStore.compact(directory.path, options: .quiet)
