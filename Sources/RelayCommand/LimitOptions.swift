@@ -53,6 +53,14 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            """
+            Elements of lists that are looked at for a result, those that a filter leaves out \
+            included. (default: 10000000)
+            """, valueName: "n"))
+    var maxVisitedElements: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "Bytes that one mutation may write, including its arguments. (default: 67108864)",
             valueName: "n"))
     var maxMutationBytes: Int?
@@ -183,6 +191,7 @@ struct LimitOptions: ParsableArguments {
             ("max-complexity", maxComplexity, \.resultFields),
             ("assumed-list-size", assumedListSize, \.assumedListSize),
             ("max-result-bytes", maxResultBytes, \.resultBytes),
+            ("max-visited-elements", maxVisitedElements, \.visitedElements),
             ("max-mutation-bytes", maxMutationBytes, \.mutationBytes),
             ("max-waiting-mutations", maxWaitingMutations, \.waitingMutations),
             ("max-waiting-handlers", maxWaitingHandlers, \.waitingHandlers),

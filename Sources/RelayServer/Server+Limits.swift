@@ -53,7 +53,7 @@ extension Server.Limits {
             ("documentDirectives", documentDirectives), ("rootFields", rootFields),
             ("selections", selections), ("resultFields", resultFields),
             ("assumedListSize", assumedListSize),
-            ("resultBytes", resultBytes),
+            ("resultBytes", resultBytes), ("visitedElements", visitedElements),
             ("mutationBytes", mutationBytes),
             ("waitingMutations", waitingMutations), ("waitingHandlers", waitingHandlers),
             ("pastEvents", pastEvents), ("recentCommits", recentCommits),
@@ -139,6 +139,12 @@ extension Server.Limits {
     public var resultBytes: Int {
         get { engine.document.resultBytes }
         set { engine.document.resultBytes = newValue }
+    }
+
+    /// Elements of lists that are looked at for a result, those that a filter leaves out included.
+    public var visitedElements: Int {
+        get { engine.document.visits }
+        set { engine.document.visits = newValue }
     }
 
     /// Bytes that one mutation may write, including its arguments; one that would write more changes nothing.

@@ -18,10 +18,17 @@ package struct MutationBounds: Sendable {
     }
 }
 
-extension ExecutionError {
-    static func answerTooLarge(_ plan: Plan) -> ExecutionError {
-        .limitExceeded(
-            "The answer has more than \(plan.resultBytes) bytes; ask for less. Nothing was changed."
+extension Execution {
+    /// Why the answer of a mutation is too much.
+    var answerExcess: ExecutionError? {
+        guard isTooLarge else { return nil }
+        return .limitExceeded(
+            visitsTooMuch
+                ? """
+                More than \(plan.visitLimit) elements of lists are looked at for the answer; ask for less. Nothing was \
+                changed.
+                """
+                : "The answer has more than \(plan.resultBytes) bytes; ask for less. Nothing was changed."
         )
     }
 }

@@ -102,8 +102,8 @@ package struct MutationRunner: Sendable {
             }
         }
         let response = finish(&execution, request)
-        if execution.isTooLarge {
-            return Run(timeMicroseconds: time, end: .done(.refused([.answerTooLarge(plan)])))
+        if let excess = execution.answerExcess {
+            return Run(timeMicroseconds: time, end: .done(.refused([excess])))
         }
         if let last = commits.indices.last { commits[last].commit.keep(response) }
         return Run(
@@ -243,7 +243,7 @@ package struct MutationRunner: Sendable {
             commit.response.isByProgram = mutation.isByProgram
             guard commit.byteCount <= bounds.writtenBytes else { throw bounds.writesTooMuch }
             let told = answer(ongoing, .success(.payload(outcome.payload)), on: commit.snapshot)
-            if told.isTooLarge { throw ExecutionError.answerTooLarge(ongoing.plan) }
+            if let excess = told.excess { throw excess }
             commit.keep(told.response)
             return Run(
                 timeMicroseconds: time,
@@ -266,7 +266,7 @@ package struct MutationRunner: Sendable {
     private func answer(
         _ ongoing: OngoingMutation, _ result: Result<ObjectValue, ExecutionError>,
         on snapshot: Snapshot
-    ) -> (response: Response, isTooLarge: Bool) {
+    ) -> (response: Response, excess: ExecutionError?) {
         answer(
             ongoing.plan, ongoing.field, result, ongoing.request, ongoing.variables, on: snapshot)
     }
@@ -275,7 +275,7 @@ package struct MutationRunner: Sendable {
     private func answer(
         _ plan: Plan, _ index: Int, _ result: Result<ObjectValue, ExecutionError>,
         _ request: MutationRequest, _ variables: CoercedVariables, on snapshot: Snapshot
-    ) -> (response: Response, isTooLarge: Bool) {
+    ) -> (response: Response, excess: ExecutionError?) {
         var execution = execution(plan, request, variables, on: snapshot)
         execution.beginRootFields()
         for place in plan.root.fields.indices {
@@ -285,7 +285,7 @@ package struct MutationRunner: Sendable {
                 break
             }
         }
-        return (finish(&execution, request), execution.isTooLarge)
+        return (finish(&execution, request), execution.answerExcess)
     }
 
     // MARK: Parts

@@ -108,7 +108,8 @@ package final class OperationCache: Sendable {
         do throws(ExecutionError) {
             let operation = try PreparedOperation(
                 document, operationName: key.name, schema: schema,
-                resultBytes: limits.resultBytes, selectionLimit: limits.selections)
+                resultBytes: limits.resultBytes, visitLimit: limits.visits,
+                selectionLimit: limits.selections)
             return Entry(
                 operation: operation,
                 complexity: ComplexityEstimate(

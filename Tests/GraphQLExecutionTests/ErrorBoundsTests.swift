@@ -1,4 +1,5 @@
 import GraphQLExecution
+import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import Testing
@@ -55,6 +56,41 @@ import Testing
             more["errors"]?.array?.last == [
                 "message": "There are more than 1000 errors; the others are left out.",
                 "extensions": ["code": "LIMIT_EXCEEDED"],
+            ])
+    }
+}
+
+/// A filter passes over elements without writing a byte.
+@Suite struct VisitLimitTests {
+    private func answer(_ query: String, visits: Int) throws -> JSONValue {
+        let service = try TestService.withBooks()
+        let operation = try PreparedOperation(
+            Document(parsing: query), operationName: nil, schema: service.schema,
+            visitLimit: visits)
+        var execution = Execution(
+            operation.plan(for: .none), variables: .none, on: service.draft.snapshot,
+            schema: service.schema)
+        return try JSONValue(parsing: execution.response())
+    }
+
+    @Test(arguments: [
+        // Three are in, the other two are passed over.
+        ("books(out: false) { edges { node { id } } }", 5),
+        ("books(out: true, first: 1) { pageInfo { hasNextPage } }", 4),
+        ("bookList { author { bookCount } }", 5 + 5 * 5), ("bookCount", 5),
+    ])
+    func elementsThatAreLookedAtAreCounted(selection: String, visits: Int) throws {
+        let query = "{ author(name: \"Ada\") { \(selection) } }"
+        #expect(try answer(query, visits: visits)["errors"] == nil)
+        let refused = try answer(query, visits: visits - 1)
+        #expect(refused["data"] == .null)
+        #expect(
+            refused["errors"] == [
+                [
+                    "message": .string(
+                        "More than \(visits - 1) elements of lists are looked at for the result; ask for less."
+                    ), "extensions": ["code": "LIMIT_EXCEEDED"],
+                ]
             ])
     }
 }

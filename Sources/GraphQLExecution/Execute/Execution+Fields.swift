@@ -170,6 +170,8 @@ extension Execution {
     private mutating func isIncluded(
         _ record: RecordIndex?, _ conditions: [RequiredValue], _ field: FieldPlan
     ) -> Bool {
+        remainingVisits -= 1
+        guard remainingVisits >= 0 else { return false }
         guard let record else { return true }  // a null element stays what it is
         if dependencies != nil { depend(on: record, conditions.map(\.key), for: field) }
         guard let row = snapshot.row(record) else { return false }

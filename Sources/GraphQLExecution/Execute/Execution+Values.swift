@@ -127,7 +127,7 @@ extension Execution {
             let start = writer.count
             let errorsBefore = errors.count
             var outcome = write(&self, element, shape)
-            if writer.exceedsLimit { return .failed }
+            if isOver { return .failed }
             if case .nonNull = shape { outcome = require(outcome, field) }
             if errors.count > errorsBefore { addPath(.index(index), toErrorsFrom: errorsBefore) }
             switch outcome {

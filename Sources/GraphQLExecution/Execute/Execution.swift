@@ -11,7 +11,7 @@ package import RelayJSON
 /// been written since the nearest nullable value (GraphQL §6.4.4): writing functions return false for
 /// such a null, and the first nullable field above truncates the buffer.
 package struct Execution: ~Copyable {
-    let plan: Plan
+    package let plan: Plan
     let variables: CoercedVariables
     let schema: ExecutableSchema
     /// Who asks, as named by the authentication.
@@ -24,7 +24,13 @@ package struct Execution: ~Copyable {
     private static let errorLimit = 1_000
     private var isReplaced = false
     /// The result has more bytes than ``Plan/resultBytes``; ``finish(isOpen:)`` puts an error in its place.
-    package var isTooLarge: Bool { isReplaced || writer.exceedsLimit }
+    package var isTooLarge: Bool { isReplaced || isOver }
+    /// The execution has looked at more elements of lists than ``Plan/visitLimit``, which is too much work.
+    package var visitsTooMuch: Bool { remainingVisits < 0 }
+    /// Nothing more is written.
+    var isOver: Bool { writer.exceedsLimit || remainingVisits < 0 }
+    /// Elements of lists that may still be looked at.
+    var remainingVisits: Int
     /// What the result was read from; nil if that is not tracked.
     package private(set) var dependencies: Dependencies?
 
@@ -45,6 +51,7 @@ package struct Execution: ~Copyable {
         self.snapshot = snapshot
         dependencies = recordsDependencies ? Dependencies() : nil
         writer = JSONWriter(capacity: 512, limit: plan.resultBytes)
+        remainingVisits = plan.visitLimit
     }
 
     /// Runs the whole plan: `{"data":…}`, with `errors` if there are any. The closing brace is omitted
@@ -112,20 +119,20 @@ package struct Execution: ~Copyable {
     }
 
     package mutating func finish(isOpen: Bool = false) -> [UInt8] {
-        if !errors.isEmpty, !writer.exceedsLimit {
+        if !errors.isEmpty, !isOver {
             for index in errors.indices { errors[index].path.reverse() }
-            write(errors)
-        }
-        if writer.exceedsLimit { replaceByError() }
-        if !isOpen { writer.raw(UInt8(ascii: "}")) }
-        return writer.bytes
-    }
             if hasMoreErrors {
                 errors.append(
                     ExecutionError(
                         "There are more than \(Self.errorLimit) errors; the others are left out.",
                         code: .limitExceeded))
             }
+            write(errors)
+        }
+        if isOver { replaceByError() }
+        if !isOpen { writer.raw(UInt8(ascii: "}")) }
+        return writer.bytes
+    }
 
     private mutating func write(_ errors: [ExecutionError]) {
         writer.raw(",\"errors\":")
@@ -137,7 +144,9 @@ package struct Execution: ~Copyable {
         isReplaced = true
         errors = [
             ExecutionError(
-                "The result has more than \(plan.resultBytes) bytes; ask for less.",
+                visitsTooMuch
+                    ? "More than \(plan.visitLimit) elements of lists are looked at for the result; ask for less."
+                    : "The result has more than \(plan.resultBytes) bytes; ask for less.",
                 code: .limitExceeded)
         ]
         writer = JSONWriter()
@@ -177,7 +186,7 @@ package struct Execution: ~Copyable {
                 case .part(let part): writePart(part, object, plan.fields[step.field])
                 case .leaf, .id, .resolve: writeField(plan.fields[step.field], object)
                 }
-            guard isSettled, !writer.exceedsLimit else { return false }
+            guard isSettled, !isOver else { return false }
         }
         writer.raw(UInt8(ascii: "}"))
         return true
@@ -205,7 +214,7 @@ package struct Execution: ~Copyable {
                     guard writeField(plan.fields[step.field], .record(record)) else { return false }
                 }
             case .part, .resolve:
-                guard writeField(plan.fields[step.field], .record(record)), !writer.exceedsLimit
+                guard writeField(plan.fields[step.field], .record(record)), !isOver
                 else { return false }
             }
         }
@@ -278,7 +287,12 @@ package struct Execution: ~Copyable {
         for index in first..<errors.count { errors[index].path.append(segment) }
     }
 
+    /// - Precondition: the outcome of the field is ``Outcome/failed``, whether or not there is room for the error.
     mutating func note(_ error: ExecutionError, at field: FieldPlan) {
+        guard errors.count < Self.errorLimit else {
+            hasMoreErrors = true
+            return
+        }
         var error = error
         error.locations = [field.location]
         errors.append(error)
@@ -286,10 +300,6 @@ package struct Execution: ~Copyable {
 
     /// Arguments as the resolvers get them (GraphQL §6.4.1).
     mutating func arguments(of field: FieldPlan) throws(ExecutionError) -> JSONObject {
-        guard errors.count < Self.errorLimit else {
-            hasMoreErrors = true
-            return
-        }
         switch field.arguments {
         case .constant(let arguments):
             return arguments
@@ -307,6 +317,6 @@ package struct Execution: ~Copyable {
     }
 
     mutating func depend(onRecordsOf type: NameIndex) { dependencies?.insert(type: type) }
-}
 
     mutating func depend(onMissing id: String) { dependencies?.insert(missing: id) }
+}

@@ -15,11 +15,14 @@ package final class Plan: Sendable {
     package let resultBytes: Int
     /// Selections that it was made from: those of a fragment count wherever the fragment was compiled anew.
     let selectionCount: Int
+    /// Elements of lists that an execution may look at.
+    package let visitLimit: Int
 
     init(
         operation: OperationType, root: ObjectPlan, variables: [PlannedVariable], resultBytes: Int,
-        selectionCount: Int
+        visitLimit: Int, selectionCount: Int
     ) {
+        self.visitLimit = visitLimit
         self.selectionCount = selectionCount
         self.operation = operation
         self.root = root

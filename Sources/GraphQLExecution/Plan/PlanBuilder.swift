@@ -52,7 +52,7 @@ final class PlanBuilder: Sendable {
     /// - Throws: that too many selections would have to be looked at.
     func plan(
         _ operation: OperationDefinition, on root: NamedType, variables: [PlannedVariable],
-        resultBytes: Int
+        resultBytes: Int, visitLimit: Int
     ) throws(ExecutionError) -> Plan {
         var fields = FieldCollector()
         collect(operation.selectionSet, on: root.id, into: &fields)
@@ -65,7 +65,7 @@ final class PlanBuilder: Sendable {
         let rest = remaining.exchange(overflows ? .max : later, ordering: .relaxed)
         return Plan(
             operation: operation.operation, root: plan, variables: variables,
-            resultBytes: resultBytes, selectionCount: selectionLimit - rest)
+            resultBytes: resultBytes, visitLimit: visitLimit, selectionCount: selectionLimit - rest)
     }
 
     private var hasRoom: Bool { remaining.load(ordering: .relaxed) >= 0 }

@@ -24,6 +24,7 @@ package final class PreparedOperation: Sendable {
     private let schema: ExecutableSchema
     private let root: NamedType
     private let resultBytes: Int
+    private let visitLimit: Int
     /// The variables that `@skip` and `@include` use.
     private let conditionVariables: [String]
     private let plans: Lock<[[Bool]: Plan]>
@@ -38,12 +39,13 @@ package final class PreparedOperation: Sendable {
     ///   - document: a document that has been validated.
     ///   - operationName: required if the document has several.
     ///   - resultBytes: how many bytes a result may have; a larger one is replaced by an error.
+    ///   - visitLimit: how many elements of lists may be looked at for one result.
     ///   - selectionLimit: how many selections the operation may have, with its fragments in each place.
     /// - Throws: the error for a request that names no operation, or one that the schema cannot run, or one
     ///   that is too large.
     package init(
         _ document: Document, operationName: String?, schema: ExecutableSchema,
-        resultBytes: Int = .max, selectionLimit: Int = .max
+        resultBytes: Int = .max, visitLimit: Int = .max, selectionLimit: Int = .max
     ) throws(ExecutionError) {
         let operation = try Self.find(operationName, in: document)
         guard let root = schema.schema.rootType(of: operation.operation) else {
@@ -56,6 +58,7 @@ package final class PreparedOperation: Sendable {
         self.schema = schema
         self.root = root
         self.resultBytes = resultBytes
+        self.visitLimit = visitLimit
         kind = operation.operation
         name = operation.name?.value
         isLive = operation.directives.named("live") != nil
@@ -78,7 +81,8 @@ package final class PreparedOperation: Sendable {
             document, schema: schema, conditions: found.isEmpty ? [:] : nil,
             selectionLimit: selectionLimit)
         let largest = try builder.plan(
-            operation, on: root, variables: variables, resultBytes: resultBytes)
+            operation, on: root, variables: variables, resultBytes: resultBytes,
+            visitLimit: visitLimit)
         // With conditions it is only measured.
         plans = Lock(found.isEmpty ? [[]: largest] : [:])
         keptSelections =
@@ -104,7 +108,8 @@ package final class PreparedOperation: Sendable {
             document, schema: schema, conditions: conditions, selectionLimit: .max)
         do throws(ExecutionError) {
             return try builder.plan(
-                definition, on: root, variables: variables, resultBytes: resultBytes)
+                definition, on: root, variables: variables, resultBytes: resultBytes,
+                visitLimit: visitLimit)
         } catch {
             preconditionFailure("a plan without a limit cannot exceed it")
         }

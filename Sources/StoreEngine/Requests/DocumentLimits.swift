@@ -22,6 +22,9 @@ package struct DocumentLimits: Sendable {
     /// Bytes in the result. A million fields of usual length have half as many. Long texts, or the same one selected again
     /// and again, could fill the memory otherwise.
     package var resultBytes = 64 << 20
+    /// Elements of lists that are looked at for one result. A filter passes over any number of them, and each list
+    /// inside another does so again, without a byte being written.
+    package var visits = 10_000_000
     /// How long a list is taken to be when neither `first` nor `last` says so.
     package var assumedListSize = 50
 
