@@ -177,13 +177,17 @@ struct ConnectionPages {
         side == .start ? "__awaitedAtStart" : "__awaitedAtEnd"
     }
 
-    /// The edges of the pages that stand before this one, the nearest first.
-    func edges(before page: PageOfConnection) -> some Sequence<[RecordIndex?]> {
-        let records = records.prefix(place(of: page) ?? 0)
-        for case let record? in records { source.look(at: record) }
+    /// The pages that stand before this one, with the edges that they have now, the nearest first.
+    func pages(before page: PageOfConnection) -> some Sequence<(id: DataID, edges: [RecordIndex?])>
+    {
+        let records = records.prefix(place(of: page) ?? 0).compactMap(\.self)
+        for record in records { source.look(at: record) }
         let snapshot = source.draft.snapshot
         return records.reversed().lazy.map { record in
-            record.flatMap { snapshot.links("edges", of: $0)?.records } ?? []
+            (
+                DataID(snapshot.symbols.idString(record)),
+                snapshot.links("edges", of: record)?.records ?? []
+            )
         }
     }
 

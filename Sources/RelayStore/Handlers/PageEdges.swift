@@ -201,10 +201,11 @@ final class PageEdges {
     /// Where the page's first edge belongs: next to the edge with its cursor, or behind the pages before it.
     private var start: Int {
         if let place = cursorPlace { return page.side == .end ? place + 1 : place }
-        for edges in pages.edges(before: page) {
-            let contents = Set(edges.compactMap { $0.map(content(of:)) })
+        for former in pages.pages(before: page) {
+            // The connection may have them of an earlier response than the one that its page is being fetched by.
+            let contents = Set(former.edges.compactMap { $0.map(content(of:)) })
             if let last = old.lastIndex(where: {
-                $0.map { contents.contains(content(of: $0)) } ?? false
+                $0.map { contents.contains(content(of: $0)) || isKept($0, of: former.id) } ?? false
             }) {
                 return last + 1
             }
