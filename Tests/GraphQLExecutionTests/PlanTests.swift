@@ -1,8 +1,9 @@
-import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import Testing
+
+@testable import GraphQLExecution
 
 @Suite struct PlanTests {
     /// Each fragment spreads the next one twice.
@@ -82,6 +83,57 @@ import Testing
             .replacing("...F }", with: "...F @include(if: $c) }")
         #expect(throws: ExecutionError.self) { try prepare(condition, selections: 8) }
         #expect(throws: Never.self) { try prepare(condition, selections: 9) }
+    }
+
+    /// The plans of an abstract type hold what compiles them.
+    @Test func anOperationThatIsNoLongerUsedLeavesNothingBehind() throws {
+        let schema = try Schema.build(
+            """
+            type Query { a: A }
+            type A { n: Node }
+            interface Node { id: ID! }
+            type B implements Node { id: ID! }
+            """)
+        weak var plan: ObjectPlan?
+        do {
+            let operation = try PreparedOperation(
+                Document(parsing: "{ a { ...F } } fragment F on A { n { id } }"),
+                operationName: nil,
+                schema: ExecutableSchema(schema, resolvers: [:], symbols: Snapshot().symbols))
+            let field = try #require(operation.plan(for: .none).root.fields.first)
+            guard case .object(let selection) = field.shape else {
+                Issue.record("a field without a selection")
+                return
+            }
+            plan = selection.onlyPlan
+            #expect(plan != nil)
+        }
+        #expect(plan == nil)
+    }
+
+    /// At each level the right field leaves out what the left one spreads, so that every path has selections of its own.
+    @Test func whatConditionsMakeDifferentIsBoundedToo() throws {
+        let depth = 12
+        func field(_ name: String, _ spreads: String) -> String {
+            "\(name): bookList { author { \(spreads) } }"
+        }
+        var text = "query ($v: Boolean!) { author(name: \"n\") { ...F0 } }"
+        for level in 0..<depth {
+            let (next, other) = ("...F\(level + 1)", "...E\(level)_\(level + 1)")
+            text += " fragment F\(level) on Author { \(field("l", "\(next) \(other)"))"
+            text += " \(field("r", "\(next) \(other) @include(if: $v)")) }"
+            for lower in level + 1..<depth {
+                let next = "...E\(level)_\(lower + 1)"
+                text +=
+                    " fragment E\(level)_\(lower) on Author { \(field("l", next)) \(field("r", next)) }"
+            }
+            text += " fragment E\(level)_\(depth) on Author { name }"
+        }
+        text += " fragment F\(depth) on Author { id }"
+        let operation = try prepare(text, selections: 2_000)
+        _ = try operation.coerce(["v": true])
+        let refused = #expect(throws: ExecutionErrors.self) { try operation.coerce(["v": false]) }
+        #expect(refused?.errors.map(\.code) == [.limitExceeded])
     }
 
     /// They are compiled when their records occur, so they are refused then.

@@ -16,12 +16,17 @@ final class PlanBuilder: Sendable {
         let selectionSets: [Int]
     }
 
+    private struct WeakPlan: Sendable {
+        weak let plan: ObjectPlan?
+    }
+
     private let schema: ExecutableSchema
     private let source: Source
     private let fragments: [String: FragmentDefinition]
     /// nil: everything is left in.
     private let conditions: [String: Bool]?
-    private let known = Lock<[Place: ObjectPlan]>([:])
+    /// Held by their parents. The plans of abstract types hold the builder, so it must not hold theirs.
+    private let known = Lock<[Place: WeakPlan]>([:])
     private let selectionLimit: Int
     /// Selections that may still be looked at; negative once it was too many.
     private let remaining: Atomic<Int>
@@ -205,10 +210,10 @@ final class PlanBuilder: Sendable {
         // Without fragments, nothing is met twice, except for other types.
         if fragments.isEmpty { return plan(sets, on: type) }
         let place = Place(type: type.id, selectionSets: sets.map(\.location))
-        if let plan = known.withLock({ $0[place] }) { return plan }
+        if let plan = known.withLock({ $0[place]?.plan }) { return plan }
         let plan = plan(sets, on: type)
         // What ended at the limit is not whole.
-        if hasRoom { known.withLock { $0[place] = plan } }
+        if hasRoom { known.withLock { $0[place] = WeakPlan(plan: plan) } }
         return plan
     }
 

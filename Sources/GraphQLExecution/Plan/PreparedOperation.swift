@@ -25,6 +25,7 @@ package final class PreparedOperation: Sendable {
     private let root: NamedType
     private let resultBytes: Int
     private let visitLimit: Int
+    private let selectionLimit: Int
     /// The variables that `@skip` and `@include` use.
     private let conditionVariables: [String]
     private let plans: Lock<[[Bool]: Plan]>
@@ -59,6 +60,7 @@ package final class PreparedOperation: Sendable {
         self.root = root
         self.resultBytes = resultBytes
         self.visitLimit = visitLimit
+        self.selectionLimit = selectionLimit
         kind = operation.operation
         name = operation.name?.value
         isLive = operation.directives.named("live") != nil
@@ -90,11 +92,28 @@ package final class PreparedOperation: Sendable {
             ? largest.selectionCount : max(largest.selectionCount, Self.smallPlans)
     }
 
-    /// The plan for these variables.
+    /// The plan for these variables, which ``coerce(_:)`` has accepted.
     package func plan(for variables: CoercedVariables) -> Plan {
+        do throws(ExecutionError) {
+            return try plan(for: variables, selectionLimit: .max)
+        } catch {
+            preconditionFailure("a plan without a limit cannot exceed it")
+        }
+    }
+
+    private func plan(
+        for variables: CoercedVariables, selectionLimit: Int
+    ) throws(ExecutionError) -> Plan {
         let choice = conditionVariables.map { variables.values[$0] == .bool(true) }
         if let known = plans.withLock({ $0[choice] }) { return known }
-        let plan = makePlan(Dictionary(uniqueKeysWithValues: zip(conditionVariables, choice)))
+        let builder = PlanBuilder(
+            document, schema: schema,
+            conditions: Dictionary(uniqueKeysWithValues: zip(conditionVariables, choice)),
+            selectionLimit: selectionLimit)
+        let plan = try builder.plan(
+            definition, on: root, variables: self.variables, resultBytes: resultBytes,
+            visitLimit: visitLimit)
+        guard plan.selectionCount <= keptSelections else { return plan }
         return plans.withLock { plans in
             let kept = plans.values.reduce(plan.selectionCount) { $0 + $1.selectionCount }
             if kept > keptSelections { plans = [:] }
@@ -103,21 +122,18 @@ package final class PreparedOperation: Sendable {
         }
     }
 
-    private func makePlan(_ conditions: [String: Bool]) -> Plan {
-        let builder = PlanBuilder(
-            document, schema: schema, conditions: conditions, selectionLimit: .max)
-        do throws(ExecutionError) {
-            return try builder.plan(
-                definition, on: root, variables: variables, resultBytes: resultBytes,
-                visitLimit: visitLimit)
-        } catch {
-            preconditionFailure("a plan without a limit cannot exceed it")
-        }
-    }
-
     /// Coerces a request's variables.
+    /// - Throws: also that the operation is too large. What `@skip` and `@include` take out of one of two places makes
+    ///   these different, so that they are no longer compiled once.
     package func coerce(_ variables: JSONObject) throws(ExecutionErrors) -> CoercedVariables {
-        try CoercedVariables(variables, for: self.variables, in: schema.schema)
+        let coerced = try CoercedVariables(variables, for: self.variables, in: schema.schema)
+        if conditionVariables.isEmpty { return coerced }
+        do throws(ExecutionError) {
+            _ = try plan(for: coerced, selectionLimit: selectionLimit)
+        } catch {
+            throw ExecutionErrors(errors: [error])
+        }
+        return coerced
     }
 
     /// GetOperation (GraphQL §6.1).
