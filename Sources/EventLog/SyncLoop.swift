@@ -168,20 +168,27 @@ struct SyncLoop {
     }
 
     /// Leaves a mark behind the last frame that says everything before it is whole.
-    private func closeLog() {
+    private mutating func closeLog() {
         defer {
             queue.update { $0.closed() }
             writer.close()
         }
-        let open: LogHead? = queue.withLock {
-            if case .closing = $0.phase { $0.head } else { nil }
+        let open: (head: LogHead, isDurable: Bool)? = queue.withLock { queue in
+            guard case .closing = queue.phase else { return nil }
+            return (queue.head, queue.durableThrough >= queue.head.sequence)
         }
-        guard let head = open else { return }
+        guard let (head, isDurable) = open else { return }
+        do throws(SegmentWriter.Failure) {
+            try writer.synchronize()
+        } catch {
+            // What was acknowledged early may be lost.
+            if !isDurable { freeze(error) }
+            return
+        }
         let frame = FrameBuilder()
         frame.close(after: head, durableThrough: head.sequence)
         // Failing is no loss: the log then opens as after a crash.
         do throws(SegmentWriter.Failure) {
-            try writer.synchronize()
             try writer.appendIfThereIsRoom(frame, after: head)
             try writer.synchronize()
         } catch { return }

@@ -374,6 +374,26 @@ import Threads
         #expect(done.withLock { $0 } == [1])
     }
 
+    /// What was acknowledged before it was synced may be lost then, and the owner must not take this for a graceful stop.
+    @Test(arguments: [Durability.batch, .none])
+    func aLastSyncThatFailsIsToldToTheOwner(_ durability: Durability) throws {
+        let frozen = Monitor<LogError?>(nil)
+        let log = try openLog {
+            $0.durability = durability
+            $0.syncIntervalMilliseconds = 600_000
+            $0.onFreeze = { error in frozen.update { $0 = error } }
+        }
+        try log.appendAndWait(testBatch(1...2))
+        disk.setFault { $0.name == "fdatasync" ? .error(SimulatedDisk.inputOutput) : nil }
+        log.close()
+        let told: LogError? = frozen.wait { .some($0) }
+        #expect(told?.code == .inputOutput)
+        disk.setFault(nil)
+        let again = try openLog()
+        #expect(again.recovery.raisedEpoch == 2, "it was not closed properly")
+        again.close()
+    }
+
     /// The mark that a log was closed in order is not there either.
     @Test(arguments: ["pwrite", "fdatasync"])
     func aDiskThatBreaksWhileTheLogIsClosedKeepsNoOneWaiting(_ call: String) throws {

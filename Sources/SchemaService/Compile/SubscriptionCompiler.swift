@@ -78,6 +78,8 @@ struct SubscriptionCompiler {
         let roots = types.schema.rootType(of: .mutation)?.fields.map(\.name) ?? []
         var told: [MutationDefinition] = []
         for (name, location) in names {
+            // Named twice, it is told once.
+            if told.contains(where: { $0.field.name == name }) { continue }
             guard roots.contains(name) else {
                 directive.report(
                     "There is no mutation \"\(name)\".\(nearest(name, among: roots))",
