@@ -38,7 +38,7 @@ extension EventLogReader {
         judge: CheckpointJudge = { _ in .usable }
     ) throws(LogError) -> LogVerification {
         var beginning = try beginning(known: metadata)
-        while true {
+        for _ in 1..<Self.examinations {
             let examination = Result { () throws(LogError) in
                 try LogExamination(
                     directory, beginning.metadata, judge: judge, progress: progress)
@@ -47,7 +47,12 @@ extension EventLogReader {
             if now.isSame(as: beginning) { return LogVerification(try examination.get()) }
             beginning = now
         }
+        return LogVerification(
+            try LogExamination(directory, beginning.metadata, judge: judge, progress: progress))
     }
+
+    /// How often a log is examined at most, while a server moves its beginning: the last examination counts.
+    private static let examinations = 8
 
     /// Where a log begins just now. A server that drops what it needs no more moves it, and who reads META and the
     /// segments meanwhile finds that they do not fit.

@@ -12,6 +12,8 @@ package struct EventStoreError: Error, Sendable, CustomStringConvertible {
         case notAHistory
         /// A point that the log does not have: before the first kept event or after the last.
         case outOfRange
+        /// An event that should be in the log and was not found, perhaps because another program works on its files.
+        case missing
         /// A text that names no point of a history.
         case notAPoint
         /// A store already continues this journal.
@@ -94,7 +96,7 @@ extension EventStoreError {
 
     static func missing(_ sequence: UInt64) -> EventStoreError {
         EventStoreError(
-            .outOfRange,
+            .missing,
             """
             Event \(sequence) should be in the log and was not found. If another program works on its \
             files, look again when it is done. Nothing was changed.

@@ -109,7 +109,12 @@ package final class OperationCache: Sendable {
             let operation = try PreparedOperation(
                 document, operationName: key.name, schema: schema,
                 resultBytes: limits.resultBytes, visitLimit: limits.visits,
-                selectionLimit: limits.selections)
+                selectionLimit: limits.selections,
+                onGrowth: { [weak self] selections in
+                    self?.entries.withLock {
+                        $0.grow(key, by: selections * Self.selectionBytes)
+                    }
+                })
             return Entry(
                 operation: operation,
                 complexity: ComplexityEstimate(
@@ -143,7 +148,9 @@ package final class OperationCache: Sendable {
     func persistedMistakes() -> [(id: String, error: ExecutionError)] {
         persisted.documents.sorted { $0.key < $1.key }.compactMap { id, text in
             do throws(ExecutionErrors) {
-                _ = try validDocument(text)
+                if try validDocument(text).operations.count == 1 {
+                    _ = try prepare(Key(text: text, name: nil))
+                }
                 return nil
             } catch {
                 return error.errors.first.map { (id, $0) }

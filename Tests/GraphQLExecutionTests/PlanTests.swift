@@ -2,6 +2,7 @@ import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import Testing
+import Threads
 
 @testable import GraphQLExecution
 
@@ -140,14 +141,20 @@ import Testing
     @Test func anAbstractTypeWithTooManySelectionsIsAnErrorOfItsField() throws {
         let service = try TestService.withBooks()
         let fields = (0..<200).map { "f\($0): title" }.joined(separator: " ")
+        let grown = Lock(0)
         let operation = try PreparedOperation(
-            Document(parsing: "{ any(id: \"b0\") { ... on Book { \(fields) } } }"),
-            operationName: nil, schema: service.schema, selectionLimit: 10)
+            Document(
+                parsing: """
+                    { any(id: "b0") { ... on Book { \(fields) } } fits: any(id: "ada") { ... on Author { name age } } }
+                    """),
+            operationName: nil, schema: service.schema, selectionLimit: 10,
+            onGrowth: { count in grown.withLock { $0 += count } })
         var execution = Execution(
             operation.plan(for: .none), variables: .none, on: service.draft.snapshot,
             schema: service.schema)
         let answer = try JSONValue(parsing: execution.response())
-        #expect(answer["data"] == ["any": nil])
+        #expect(answer["data"]?["any"] == .null && answer["data"]?["fits"]?["name"] == "Ada")
+        #expect(grown.withLock { $0 } == 3, "an inline fragment and two fields")
         let errors = execution.errors
         #expect(errors.map(\.code) == [.limitExceeded])
         #expect(errors.map(\.path) == [[.field("any")]])

@@ -98,7 +98,18 @@ extension Execution {
             case nil: return .null
             case .record(let record): return writeLink(record, selection, field)
             case let object?:
-                guard let plan = selection.onlyPlan ?? plan(selection, for: object) else {
+                let known: ObjectPlan?
+                do throws(ExecutionError) {
+                    if let only = selection.onlyPlan {
+                        known = only
+                    } else {
+                        known = try plan(selection, for: object)
+                    }
+                } catch {
+                    note(error, at: field)
+                    return .failed
+                }
+                guard let plan = known else {
                     return fail("the type of an object is not known", field)
                 }
                 return writeObject(plan, object) ? .written : .failed
@@ -109,11 +120,13 @@ extension Execution {
     }
 
     /// The plan for an object of an abstract type that states its own type.
-    private func plan(_ selection: SelectionPlan, for object: ObjectValue) -> ObjectPlan? {
+    private func plan(
+        _ selection: SelectionPlan, for object: ObjectValue
+    ) throws(ExecutionError) -> ObjectPlan? {
         guard case .value(let value) = object, let name = value["__typename"]?.string,
             let type = snapshot.symbols.findName(name)
         else { return nil }
-        return try? selection.plan(for: type)
+        return try selection.plan(for: type)
     }
 
     /// `[…]` of anything, each element written by the closure.

@@ -28,8 +28,12 @@ final class PlanBuilder: Sendable {
     /// Held by their parents. The plans of abstract types hold the builder, so it must not hold theirs.
     private let known = Lock<[Place: WeakPlan]>([:])
     private let selectionLimit: Int
+    private let laterLimit: Int
+    private let onGrowth: @Sendable (Int) -> Void
     /// Selections that may still be looked at; negative once it was too many.
     private let remaining: Atomic<Int>
+    /// For what is compiled later, one type after the other.
+    private let compiling = Lock<Void>(())
     /// Numbers for the argument lists that depend on variables. Plans for abstract types are made while
     /// executions run, so an execution may see numbers that it does not know.
     private let argumentPlaces = Atomic(0)
@@ -37,13 +41,16 @@ final class PlanBuilder: Sendable {
     /// - Parameters:
     ///   - conditions: the values of the variables used in `@skip` and `@include`; nil for the largest plan,
     ///     in which everything is left in.
-    ///   - selectionLimit: how many selections may be looked at, and later as many again for each object
-    ///     type, which the values of abstract types may have.
+    ///   - selectionLimit: how many selections may be looked at.
+    ///   - laterLimit: how many may be looked at later, for the types that values of abstract types turn out to have.
+    ///   - onGrowth: is told how many were looked at then.
     init(
         _ document: Document, schema: ExecutableSchema, conditions: [String: Bool]?,
-        selectionLimit: Int
+        selectionLimit: Int, laterLimit: Int, onGrowth: @escaping @Sendable (Int) -> Void
     ) {
         self.selectionLimit = selectionLimit
+        self.laterLimit = laterLimit
+        self.onGrowth = onGrowth
         remaining = Atomic(selectionLimit)
         self.schema = schema
         self.conditions = conditions
@@ -63,11 +70,10 @@ final class PlanBuilder: Sendable {
         collect(operation.selectionSet, on: root.id, into: &fields)
         let plan = objectPlan(fields, on: root)
         guard hasRoom else {
-            throw tooLarge(at: [source.location(at: operation.location)])
+            throw tooLarge(
+                selectionLimit, at: [source.location(at: operation.location)])
         }
-        let types = schema.schema.types.count { $0.kind == .object }
-        let (later, overflows) = selectionLimit.multipliedReportingOverflow(by: types)
-        let rest = remaining.exchange(overflows ? .max : later, ordering: .relaxed)
+        let rest = remaining.exchange(laterLimit, ordering: .relaxed)
         return Plan(
             operation: operation.operation, root: plan, variables: variables,
             resultBytes: resultBytes, visitLimit: visitLimit, selectionCount: selectionLimit - rest)
@@ -75,9 +81,9 @@ final class PlanBuilder: Sendable {
 
     private var hasRoom: Bool { remaining.load(ordering: .relaxed) >= 0 }
 
-    private func tooLarge(at locations: [SourceLocation]) -> ExecutionError {
+    private func tooLarge(_ limit: Int, at locations: [SourceLocation]) -> ExecutionError {
         ExecutionError(
-            "With its fragments in each place, the operation has more than \(selectionLimit) selections.",
+            "With its fragments in each place, the operation has more than \(limit) selections.",
             code: .limitExceeded, locations: locations)
     }
 
@@ -198,8 +204,23 @@ final class PlanBuilder: Sendable {
             guard let concrete = schema.type(named: name),
                 schema.schema.isSubType(concrete, of: type.id)
             else { return nil }
-            let plan = mergedPlan(group, on: schema.schema[concrete])
-            if !hasRoom { throw tooLarge(at: []) }
+            return try compileLater(group, on: schema.schema[concrete])
+        }
+    }
+
+    private func compileLater(
+        _ group: [Field], on type: NamedType
+    ) throws(ExecutionError) -> ObjectPlan {
+        try compiling.withLock { _ throws(ExecutionError) in
+            let before = remaining.load(ordering: .relaxed)
+            let plan = mergedPlan(group, on: type)
+            let rest = remaining.load(ordering: .relaxed)
+            guard rest >= 0 else {
+                // Other types may fit.
+                remaining.store(before, ordering: .relaxed)
+                throw tooLarge(laterLimit, at: [])
+            }
+            if rest < before { onGrowth(before - rest) }
             return plan
         }
     }

@@ -26,13 +26,15 @@ package final class PreparedOperation: Sendable {
     private let resultBytes: Int
     private let visitLimit: Int
     private let selectionLimit: Int
+    private let onGrowth: @Sendable (Int) -> Void
     /// The variables that `@skip` and `@include` use.
     private let conditionVariables: [String]
     private let plans: Lock<[[Bool]: Plan]>
-    /// How many selections the plans may have that are kept: one plan's, and those of some small ones. (A
+    /// How many selections the plans may have that are kept: those of a few plans, or of some small ones. (A
     /// client may vary 20 conditions.)
     package let keptSelections: Int
 
+    private static let keptPlans = 4
     private static let smallPlans = 1_024
 
     /// Finds and prepares an operation.
@@ -41,12 +43,15 @@ package final class PreparedOperation: Sendable {
     ///   - operationName: required if the document has several.
     ///   - resultBytes: how many bytes a result may have; a larger one is replaced by an error.
     ///   - visitLimit: how many elements of lists may be looked at for one result.
-    ///   - selectionLimit: how many selections the operation may have, with its fragments in each place.
+    ///   - selectionLimit: how many selections the operation may have, with its fragments in each place; and as many
+    ///     again for the types that values of abstract types turn out to have.
+    ///   - onGrowth: is told how many of those have been compiled, whenever there are more.
     /// - Throws: the error for a request that names no operation, or one that the schema cannot run, or one
     ///   that is too large.
     package init(
         _ document: Document, operationName: String?, schema: ExecutableSchema,
-        resultBytes: Int = .max, visitLimit: Int = .max, selectionLimit: Int = .max
+        resultBytes: Int = .max, visitLimit: Int = .max, selectionLimit: Int = .max,
+        onGrowth: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws(ExecutionError) {
         let operation = try Self.find(operationName, in: document)
         guard let root = schema.schema.rootType(of: operation.operation) else {
@@ -61,6 +66,7 @@ package final class PreparedOperation: Sendable {
         self.resultBytes = resultBytes
         self.visitLimit = visitLimit
         self.selectionLimit = selectionLimit
+        self.onGrowth = onGrowth
         kind = operation.operation
         name = operation.name?.value
         isLive = operation.directives.named("live") != nil
@@ -81,7 +87,7 @@ package final class PreparedOperation: Sendable {
         conditionVariables = found.sorted()
         let builder = PlanBuilder(
             document, schema: schema, conditions: found.isEmpty ? [:] : nil,
-            selectionLimit: selectionLimit)
+            selectionLimit: selectionLimit, laterLimit: selectionLimit, onGrowth: onGrowth)
         let largest = try builder.plan(
             operation, on: root, variables: variables, resultBytes: resultBytes,
             visitLimit: visitLimit)
@@ -89,7 +95,8 @@ package final class PreparedOperation: Sendable {
         plans = Lock(found.isEmpty ? [[]: largest] : [:])
         keptSelections =
             found.isEmpty
-            ? largest.selectionCount : max(largest.selectionCount, Self.smallPlans)
+            ? largest.selectionCount
+            : max(Self.keptPlans * largest.selectionCount, Self.smallPlans)
     }
 
     /// The plan for these variables, which ``coerce(_:)`` has accepted.
@@ -109,7 +116,7 @@ package final class PreparedOperation: Sendable {
         let builder = PlanBuilder(
             document, schema: schema,
             conditions: Dictionary(uniqueKeysWithValues: zip(conditionVariables, choice)),
-            selectionLimit: selectionLimit)
+            selectionLimit: selectionLimit, laterLimit: self.selectionLimit, onGrowth: onGrowth)
         let plan = try builder.plan(
             definition, on: root, variables: self.variables, resultBytes: resultBytes,
             visitLimit: visitLimit)

@@ -194,6 +194,7 @@ private struct Course {
             var again = response
             again.writes = draft.writeSet
             again.result = done.result
+            again.isByProgram = false
             // A client that asks again must not be answered what is not so here.
             if again.writes != mutation.response.writes { again.answer = nil }
             return .response(again)

@@ -29,8 +29,8 @@ struct GenerationalCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     mutating func insert(_ value: Value, for key: Key, cost: Int) {
+        youngCost -= young.removeValue(forKey: key)?.cost ?? 0
         guard cost <= generationCost else { return }
-        youngCost -= young[key]?.cost ?? 0
         if youngCost + cost > generationCost {
             old = young
             young = [:]
@@ -38,5 +38,14 @@ struct GenerationalCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
         young[key] = Entry(value: value, cost: cost)
         youngCost += cost
+    }
+
+    /// A value that may be kept costs more now.
+    mutating func grow(_ key: Key, by cost: Int) {
+        if let entry = young[key] {
+            insert(entry.value, for: key, cost: entry.cost + cost)
+        } else if let entry = old[key] {
+            old[key] = Entry(value: entry.value, cost: entry.cost + cost)
+        }
     }
 }

@@ -13,9 +13,9 @@ import Threads
 /// pending head is discarded with every mutation on it, and work goes on from the durable one. ``PendingHead``
 /// knows who is to be told what, and when.
 ///
-/// It takes its next turn only when those behind it are not too far behind: the journal, and the publisher that tells
-/// subscriptions (`hasRoom`), and when a disk that was full has been tried. Meanwhile mutations wait in its queue. How many are taken and not answered,
-/// there or behind it, is bounded.
+/// It takes its next turn only when the journal, and the publisher that notifies subscriptions, are not too far behind, and
+/// when a disk that was full has been tried (`hasRoom`). Meanwhile mutations wait in its queue. How many are accepted and
+/// not answered, there or after it, is bounded.
 ///
 /// A large mutation has a turn of its own, and is alone on its way to the disk: what the journal says to it, it says to
 /// no other.
@@ -51,7 +51,8 @@ final class MutationWriter: Sendable {
     ///     asked once before each. When it may again, ``goOn()`` is to be called.
     ///   - publish: called with what each durable append holds, in log order, after the durable
     ///     head has moved on and before the mutations are answered.
-    ///   - onFailure: called with why an append has failed, and how many mutations fail with it, before they are answered.
+    ///   - onFailure: called with why an append has failed, and how many mutations fail with it, before they are
+    ///     answered.
     init(
         _ runner: MutationRunner, journal: any EventJournal, durable: DurableHead,
         inProgress: MutationsInProgress, limits: GraphQLService.Limits = .init(),

@@ -4,9 +4,9 @@ import Threads
 
 /// Whether the journal takes mutations: said in the log when that changes, and on request.
 ///
-/// While the disk is full, the writer takes no turn before it has been tried whether there is room again, and carries out
-/// nothing new in a turn if there is not (``MutationRunner``): what it would make, only to be refused by the log, would
-/// leave the names of its records behind.
+/// While the disk is full, the writer takes no turn before it has been tried whether there is room again, and carries
+/// out nothing new in a turn if there is not (``MutationRunner``): what it would make, only to be refused by the log,
+/// would leave the names of its records behind.
 package final class StorageHealth: Sendable {
     private struct State {
         /// What the disk has said, while it is full.
@@ -89,8 +89,8 @@ package final class StorageHealth: Sendable {
     /// Says whom to call when a turn may be taken.
     func whenTried(_ action: @escaping @Sendable () -> Void) { onTried.withLock { $0 = action } }
 
-    /// Whether a new mutation is to be refused in the turn that was admitted last, which is counted then. What the disk has
-    /// said since does not matter, as it has not been tried for this turn.
+    /// Whether a new mutation is to be refused in the turn that was admitted last, which is counted then. What the disk
+    /// has said since does not matter, as it has not been tried for this turn.
     func refusesMutation() -> Bool {
         state.withLock { state in
             if state.refusesTurn { state.refusals += 1 }
