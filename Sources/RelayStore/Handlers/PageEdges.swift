@@ -202,10 +202,13 @@ final class PageEdges {
     private var start: Int {
         if let place = cursorPlace { return page.side == .end ? place + 1 : place }
         for former in pages.pages(before: page) {
-            // The connection may have them of an earlier response than the one that its page is being fetched by.
+            // The connection may have them of an earlier response than the one by which its page is being fetched.
+            if let last = old.lastIndex(where: { $0.map { isKept($0, of: former.id) } ?? false }) {
+                return last + 1
+            }
             let contents = Set(former.edges.compactMap { $0.map(content(of:)) })
             if let last = old.lastIndex(where: {
-                $0.map { contents.contains(content(of: $0)) || isKept($0, of: former.id) } ?? false
+                $0.map { contents.contains(content(of: $0)) } ?? false
             }) {
                 return last + 1
             }
