@@ -61,7 +61,13 @@ final class GapRecovery: @unchecked Sendable {
     private var timerNumber = 0
     private var timer: AnyCancellable?
     /// The first notice of a connection has made everything stale; until this ends, the others do not.
-    private var settling: AnyCancellable?
+    private var settling: Settling?
+    private var settlingCount = 0
+
+    private struct Settling {
+        let number: Int
+        var timer: AnyCancellable?
+    }
 
     init(_ store: Store) { self.store = store }
 
@@ -98,15 +104,23 @@ final class GapRecovery: @unchecked Sendable {
 
     private func settle(_ environment: Environment) {
         let timer = environment.scheduler.schedule(after: Self.settlingSeconds) { [weak self] in
+        // Before the timer, which may end at once.
+        let (number, former) = lock.withLock {
+            settlingCount += 1
+            defer { settling = Settling(number: settlingCount) }
+            return (settlingCount, settling)
+        }
             guard let self else { return }
-            // Released outside the lock.
-            let ended = lock.withLock {
+            let ended = lock.withLock { () -> Settling? in
+                guard settling?.number == number else { return nil }
                 defer { settling = nil }
                 return settling
             }
             withExtendedLifetime(ended) {}
         }
-        lock.withLock { settling = timer }
+        lock.withLock { if settling?.number == number { settling?.timer = timer } }
+        // Timers are released outside the lock.
+        withExtendedLifetime((timer, former)) {}
     }
 
     // MARK: Rounds
