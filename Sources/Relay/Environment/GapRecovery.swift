@@ -17,7 +17,8 @@ public enum GapPolicy: Hashable, Sendable {
 ///
 /// 1. Many streams that resume over one new connection report one gap: notices that arrive within
 ///    ``settlingSeconds`` count as one. What arrives after the first of them is newer than the gap, so only that one makes
-///    everything stale, before anything that follows it is written.
+///    everything stale, before anything that follows it is written. A second gap within that time counts as the same: what
+///    came between the two is not made stale. ``GapPolicy/refetch`` fetches what is shown of it all the same.
 /// 2. A notice that arrives while queries are being fetched has them fetched once more, because an answer may be older
 ///    than the notice.
 /// 3. A query that could not be fetched stays due and is retried with growing delays until it is fetched or no longer
@@ -103,13 +104,13 @@ final class GapRecovery: @unchecked Sendable {
     }
 
     private func settle(_ environment: Environment) {
-        let timer = environment.scheduler.schedule(after: Self.settlingSeconds) { [weak self] in
         // Before the timer, which may end at once.
         let (number, former) = lock.withLock {
             settlingCount += 1
             defer { settling = Settling(number: settlingCount) }
             return (settlingCount, settling)
         }
+        let timer = environment.scheduler.schedule(after: Self.settlingSeconds) { [weak self] in
             guard let self else { return }
             let ended = lock.withLock { () -> Settling? in
                 guard settling?.number == number else { return nil }
