@@ -580,6 +580,17 @@ struct LinkMachineTests {
         #expect(link.refuse(2, "OVERLOADED") == ["resume 1 after ending 2"])
     }
 
+    @Test func aStreamIsResumedAsOftenAsAttemptsAreAllowed() {
+        var link = LinkUnderTest.connected("live s") { $0.retry.maximumAttempts = 2 }
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        _ = link.open()
+        #expect(link.refuse(1, "OVERLOADED") == ["resume 1 after ending 1"])
+        _ = link.perform { $0.timerFired(.resumption(OperationID(number: 1))) }
+        #expect(link.refuse(2, "OVERLOADED") == [Self.refused(1, "OVERLOADED"), "finish 1"])
+    }
+
     /// One that has not begun has somebody who asks for it now.
     @Test func aStreamThatHasNotBegunIsRefused() {
         for words in ["live s", "subscription s", "query q"] {
