@@ -808,6 +808,30 @@ struct LinkMachineTests {
                 == ["deliver 1 ", Self.subscribe(2, "s", #"{"resume":"c7"}"#)])
     }
 
+    /// Nor does it end where it has had results. Its reader may have asked for whole ones before it knows.
+    @Test func whatHasHadResultsGoesOnWithoutRecords() {
+        var link = LinkUnderTest()
+        _ = link.begin("live l", asksForRecords: true)
+        _ = link.open()
+        for cursor in ["c1", "c2"] { _ = link.next(1, relay: #"{"cursor":"\#(cursor)"}"#) }
+        _ = link.close(1006)
+        _ = link.retry()
+        _ = link.open()
+        #expect(
+            link.refuse(1, "BAD_USER_INPUT") == [
+                "deliver 1 \0", Self.subscribe(2, "l", #"{"resume":"c2"}"#, isLive: true),
+            ])
+        let id = OperationID(number: 1)
+        #expect(
+            link.perform { $0.renounceRecords(id, at: "c1") } == [
+                "deliver 1 ", #"send {"id":"2","type":"complete"}"#,
+                Self.subscribe(3, "l", #"{"resume":"c1"}"#, isLive: true),
+            ])
+        #expect(link.perform { $0.renounceRecords(id, at: "c1") } == [])
+        #expect(
+            link.refuse(3, "BAD_USER_INPUT") == [Self.refused(1, "BAD_USER_INPUT"), "finish 1"])
+    }
+
     private static func isSent(_ action: String) -> Bool { action.hasPrefix("send") }
 
     @Test func ofSeveralThatTheServerMayNotReadEachIsTriedAlone() {
