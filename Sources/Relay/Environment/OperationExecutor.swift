@@ -48,6 +48,8 @@ final class OperationExecutor: @unchecked Sendable {
     let parts = ResponseParts()
     /// For a stream: whether it has had a response, so that the server has not refused it as a whole.
     var isUnderWay = false
+    /// A second response has begun, and is no part of the first: also its parts are of a stream.
+    var hasSecondResult = false
     /// A refusal that the server sent in place of a later response, with nothing after it: if the stream ends now, this
     /// is why.
     var lastRefusal: NetworkError?
