@@ -192,6 +192,20 @@ import TodoFixtures
         retained.cancel()
     }
 
+    /// One that is over follows nothing, though another one of the same query is in flight.
+    @Test func aPersistedQueryThatHasNoStreamAnyMoreIsFetchedAgain() {
+        let live = todo("l", text: nil)
+        let retained = environment.retain(operation: live)
+        let executions = (1...2).map { _ in Collected(environment.execute(operation: live)) }
+        #expect(queries.count == 2)
+        queries.first?.resolve(Payloads.todo("l", "one", complete: false))
+        #expect(queries.count == 1)
+        missSomething()
+        #expect(queries.count == 2)
+        for execution in executions { execution.cancel() }
+        retained.cancel()
+    }
+
     // MARK: What comes with a notice
 
     /// It comes over the new connection, so it is newer than the gap; however many streams report that.

@@ -114,9 +114,7 @@ extension OperationExecutor {
             && !lock.withLock { hasSecondResult }
         let isEvent = isStream && !(mayBeOnly && summary.isPart)
         if operation.kind != .mutation { lock.withLock { isUnderWay = true } }
-        if operation.kind == .query, !summary.hasNext {
-            environment.tracker.noteAnswered(request)
-        }
+        if operation.kind == .query, !summary.hasNext { noteAnswered() }
         run.send(GraphQLResponse(response, summary, written: written, isEvent: isEvent))
     }
 

@@ -41,6 +41,8 @@ final class OperationExecutor: @unchecked Sendable {
     private var place: Outbox.Place?
     private var isShown = false
     private var eventCount = 0
+    /// The environment's tracker knows that it has had a whole response.
+    private var isNotedAnswered = false
     /// A response with more parts to come (`@defer`, `@stream`); they need its records.
     var partial: WrittenResponse?
     /// The errors of a response with more parts to come.
@@ -260,6 +262,15 @@ final class OperationExecutor: @unchecked Sendable {
         updater.map { environment.selectorUpdater($0, request) }
     }
 
+    /// A query has had a whole response.
+    func noteAnswered() {
+        lock.withLock {
+            if case .ended = phase { return }
+            if !isNotedAnswered { environment.tracker.noteAnswered(request) }
+            isNotedAnswered = true
+        }
+    }
+
     // MARK: Ends
 
     func fail(_ error: any Error) {
@@ -293,7 +304,8 @@ final class OperationExecutor: @unchecked Sendable {
     /// - Returns: nil if it had ended already.
     private func finish() -> (OptimisticEntryID?, AnyCancellable?)? {
         typealias Held = (
-            entry: OptimisticEntryID?, subscription: AnyCancellable?, place: Outbox.Place?
+            entry: OptimisticEntryID?, subscription: AnyCancellable?, place: Outbox.Place?,
+            wasAnswered: Bool
         )
         let held = lock.withLock { () -> Held? in
             defer {
@@ -304,14 +316,14 @@ final class OperationExecutor: @unchecked Sendable {
             }
             switch phase {
             case .ended: return nil
-            case .waiting(let entry): return (entry, subscription, place)
-            case .begun, .answered: return (nil, subscription, place)
+            case .waiting(let entry): return (entry, subscription, place, isNotedAnswered)
+            case .begun, .answered: return (nil, subscription, place, isNotedAnswered)
             }
         }
         guard let held else { return nil }
         parts.end()
         if let place = held.place { environment.outbox.leave(place) }
-        environment.tracker.end(request)
+        environment.tracker.end(request, wasAnswered: held.wasAnswered)
         return (held.entry, held.subscription)
     }
 
