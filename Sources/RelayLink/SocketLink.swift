@@ -146,7 +146,7 @@ package actor SocketLink {
                 schedule(.resumption(id), after: delay)
             case .deliver(let id, let response):
                 // A mark takes no response's place.
-                if channels[id]?.push(response) == true, response != RenewalMark.bytes {
+                if channels[id]?.push(response) == true, !RenewalMark.isMark(response) {
                     full.append(id)
                 }
             case .interrupted(let id):

@@ -580,6 +580,17 @@ struct LinkMachineTests {
         #expect(link.refuse(2, "OVERLOADED") == ["resume 1 after ending 2"])
     }
 
+    @Test func aStreamIsResumedAsOftenAsAttemptsAreAllowed() {
+        var link = LinkUnderTest.connected("live s") { $0.retry.maximumAttempts = 2 }
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        _ = link.open()
+        #expect(link.refuse(1, "OVERLOADED") == ["resume 1 after ending 1"])
+        _ = link.perform { $0.timerFired(.resumption(OperationID(number: 1))) }
+        #expect(link.refuse(2, "OVERLOADED") == [Self.refused(1, "OVERLOADED"), "finish 1"])
+    }
+
     /// One that has not begun has somebody who asks for it now.
     @Test func aStreamThatHasNotBegunIsRefused() {
         for words in ["live s", "subscription s", "query q"] {
@@ -795,6 +806,30 @@ struct LinkMachineTests {
         #expect(
             link.refuse(1, "BAD_USER_INPUT")
                 == ["deliver 1 ", Self.subscribe(2, "s", #"{"resume":"c7"}"#)])
+    }
+
+    /// Nor does it end where it has had results. Its reader may have asked for whole ones before it knows.
+    @Test func whatHasHadResultsGoesOnWithoutRecords() {
+        var link = LinkUnderTest()
+        _ = link.begin("live l", asksForRecords: true)
+        _ = link.open()
+        for cursor in ["c1", "c2"] { _ = link.next(1, relay: #"{"cursor":"\#(cursor)"}"#) }
+        _ = link.close(1006)
+        _ = link.retry()
+        _ = link.open()
+        #expect(
+            link.refuse(1, "BAD_USER_INPUT") == [
+                "deliver 1 \0", Self.subscribe(2, "l", #"{"resume":"c2"}"#, isLive: true),
+            ])
+        let id = OperationID(number: 1)
+        #expect(
+            link.perform { $0.renounceRecords(id, at: "c1") } == [
+                "deliver 1 ", #"send {"id":"2","type":"complete"}"#,
+                Self.subscribe(3, "l", #"{"resume":"c1"}"#, isLive: true),
+            ])
+        #expect(link.perform { $0.renounceRecords(id, at: "c1") } == [])
+        #expect(
+            link.refuse(3, "BAD_USER_INPUT") == [Self.refused(1, "BAD_USER_INPUT"), "finish 1"])
     }
 
     private static func isSent(_ action: String) -> Bool { action.hasPrefix("send") }

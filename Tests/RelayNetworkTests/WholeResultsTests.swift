@@ -79,6 +79,24 @@ struct WholeResultsTests {
         #expect(results.receive(Self.first).response == Self.first)
     }
 
+    /// The server resumes without patches: at once, or behind what its reader has taken, if it wanted none before.
+    @Test(arguments: [true, false])
+    func aServerThatHasNoRecordsAnyMoreSendsWholeResults(_ isRenounced: Bool) throws {
+        var results = try results()
+        _ = results.receive(Self.first)
+        if isRenounced {
+            let misfit = results.receive(Self.patch(#"{"X":{"text":"b"}}"#, "2"))
+            #expect(misfit.renounces)
+        }
+        let step = results.receive(RenewalMark.refusal)
+        #expect(step.response == nil && !step.renounces)
+        if isRenounced {
+            #expect(results.receive(Self.first).response == nil)
+            #expect(results.receive(RenewalMark.bytes).response == nil)
+        }
+        #expect(results.receive(Self.first).response == Self.first)
+    }
+
     /// A response with what the nodes don't select: text and nodes are not the same operation.
     @Test func aResultThatCannotBeMadeAgainIsDeliveredAndPatchesAreGivenUp() throws {
         var results = try results()

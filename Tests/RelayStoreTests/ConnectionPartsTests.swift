@@ -215,6 +215,50 @@ import Threads
         #expect(try nodes == ["a", "b", "c"])
     }
 
+    /// A page whose first edge has no node at first.
+    private func bare(_ id: String, _ others: [String]) -> JSONValue {
+        let edges: [JSONValue] = [["cursor": .string("c" + id)]] + others.map(edge)
+        return [
+            "data": ["me": ["id": "u", "todos": ["edges": .array(edges)]]], "hasNext": true,
+        ]
+    }
+
+    /// What the first edge gets.
+    private func late(_ members: JSONObject) -> JSONValue {
+        [
+            "incremental": [["path": ["me", "todos", "edges", 0], "data": .object(members)]],
+            "hasNext": true,
+        ]
+    }
+
+    /// The node was in the connection once, and has been taken out.
+    @Test func aNodeThatComesLateMayHaveLeft() throws {
+        try take("Page", ["count": 2], [bare("n", [])])
+        try append("n")
+        try take("Page", ["count": 2], [streamed(["b"], at: 1)])
+        try delete("n")
+        #expect(try nodes == ["-", "b"])
+        try take("Page", ["count": 2], [late(["node": edge("n")["node"] ?? .null])])
+        #expect(try nodes == ["n", "b"])
+    }
+
+    /// The node is in the connection already, and stays where it is, whatever becomes of the page.
+    @Test func aNodeThatComesLateStaysWhatItIs() throws {
+        let next: VariableData = ["count": 2, "cursor": "cb"]
+        try take("Page", ["count": 2], [first(["a", "b"], info("a", "b", hasNext: true))])
+        try append("n")
+        try take(
+            "Page", next,
+            [
+                bare("n", ["c"]), late(["node": edge("n")["node"] ?? .null]),
+                late(["cursor": "cn"]), deferred(info("n", "c", hasNext: false)),
+            ])
+        #expect(try nodes == ["a", "b", "n", "c"])
+        let again = ResponseParts()
+        try take("Page", next, [first(["d"], info("d", "d", hasNext: false))], of: again)
+        #expect(try nodes == ["a", "b", "n", "d"])
+    }
+
     /// A part of the record that has the connection says nothing of it.
     @Test func aPartOfTheParentLeavesTheConnection() throws {
         try take("Page", ["count": 2], [first(["a", "b"], info("a", "b", hasNext: true))])

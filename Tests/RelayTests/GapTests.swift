@@ -96,6 +96,28 @@ import TodoFixtures
         stream.cancel()
     }
 
+    /// The thread that reports a gap may stand still until the time is over in which others count as the same.
+    @Test func eachGapCountsHoweverSlowItsReportIs() throws {
+        struct AtOnce: Scheduling {
+            func schedule(after seconds: TimeInterval, _ body: @escaping @Sendable () -> Void)
+                -> AnyCancellable
+            {
+                body()
+                return AnyCancellable {}
+            }
+        }
+        let environment = MockEnvironment(scheduler: AtOnce())
+        environment.gapPolicy = .invalidate
+        let operation = TodoQuery(id: "a").createDescriptor()
+        for text in ["x", "y", "z"] {
+            try environment.cachePayload(
+                TodoQuery(id: "a"), Payloads.todo("a", text, complete: false))
+            #expect(environment.check(operation: operation) != .stale)
+            environment.missedEvents()
+            #expect(environment.check(operation: operation) == .stale)
+        }
+    }
+
     @Test func whereNothingWasMissedNothingIsToldOrDone() throws {
         let stream = Collected(environment.requestSubscription(TodoAddedSubscription()))
         let request = try #require(environment.mostRecent)
@@ -167,6 +189,20 @@ import TodoFixtures
         missSomething()
         #expect(queries.count == 1)
         following.cancel()
+        retained.cancel()
+    }
+
+    /// One that is over follows nothing, though another one of the same query is in flight.
+    @Test func aPersistedQueryThatHasNoStreamAnyMoreIsFetchedAgain() {
+        let live = todo("l", text: nil)
+        let retained = environment.retain(operation: live)
+        let executions = (1...2).map { _ in Collected(environment.execute(operation: live)) }
+        #expect(queries.count == 2)
+        queries.first?.resolve(Payloads.todo("l", "one", complete: false))
+        #expect(queries.count == 1)
+        missSomething()
+        #expect(queries.count == 2)
+        for execution in executions { execution.cancel() }
         retained.cancel()
     }
 

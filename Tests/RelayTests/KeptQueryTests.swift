@@ -281,6 +281,40 @@ struct KeptQueryTests {
         #expect(try restarted(environment).keptQueries.count == 1)
     }
 
+    /// Many are kept and stopped at once; for each that does not fit any more, another is there.
+    @Test func whatIsKeptIsOnTheListAndRetainedHoweverMuchIsStopped() async throws {
+        let (first, _) = environment()
+        let count = 40
+        for number in 0..<count {
+            try first.keep(TodoQuery(id: "\(number)"))
+            fetch(first, "\(number)")
+        }
+        var options = StoreOptions()
+        options.schedule = { _ in }
+        options.releaseBufferSize = 0
+        let store = Store(try first.store.confirmed, options: options)
+        let kept = KeptQueries(store, limit: count)
+        await withTaskGroup { tasks in
+            for number in 0..<count {
+                let query = TodoQuery(id: "\(number)").createDescriptor()
+                tasks.addTask { try? kept.keep(query) }
+                tasks.addTask {
+                    try? kept.stopKeeping("TodoQuery", query.request.variables)
+                    try? kept.keep(TodoQuery(id: "other \(number)").createDescriptor())
+                }
+            }
+        }
+        store.collectGarbage()
+        let listed = Set(kept.all.map { "\($0.variables)" })
+        for id in (0..<count).flatMap({ ["\($0)", "other \($0)"] }) {
+            let request = TodoQuery(id: id).createDescriptor().request
+            #expect(kept.contains(request) == listed.contains("\(request.variables)"))
+            if !id.hasPrefix("other") {
+                #expect(kept.contains(request) == (store.snapshotText(of: id, "text") != nil))
+            }
+        }
+    }
+
     @Test func theListIsNeverFetched() async throws {
         let (environment, network) = environment()
         try environment.keep(TodoQuery(id: "a"))

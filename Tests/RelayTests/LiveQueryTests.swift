@@ -51,4 +51,19 @@ import TodoFixtures
         environment.mostRecent?.nextValue(payload("null"))
         #expect(failed.error is ReadError)
     }
+
+    /// Its second result may come in parts.
+    @Test func norDoesAPartOfAPersistedQueryOnceItGoesOn() throws {
+        let results = Collected(environment.publisher(of: PersistedTodosQuery()))
+        let request = try #require(environment.mostRecent)
+        request.nextValue(payload("1"))
+        request.nextValue(String(payload("2").dropLast()) + #","hasNext":true}"#)
+        request.nextValue("?")
+        request.nextValue(
+            #"{"incremental":[{"path":["user"],"data":{"totalCount":null}}],"hasNext":false}"#)
+        request.nextValue(payload("3"))
+        #expect(results.error == nil)
+        #expect(results.values.last?.data?.user?.totalCount == 3)
+        results.cancel()
+    }
 }

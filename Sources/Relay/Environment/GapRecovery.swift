@@ -17,7 +17,8 @@ public enum GapPolicy: Hashable, Sendable {
 ///
 /// 1. Many streams that resume over one new connection report one gap: notices that arrive within
 ///    ``settlingSeconds`` count as one. What arrives after the first of them is newer than the gap, so only that one makes
-///    everything stale, before anything that follows it is written.
+///    everything stale, before anything that follows it is written. A second gap within that time counts as the same: what
+///    came between the two is not made stale. ``GapPolicy/refetch`` fetches what is shown of it all the same.
 /// 2. A notice that arrives while queries are being fetched has them fetched once more, because an answer may be older
 ///    than the notice.
 /// 3. A query that could not be fetched stays due and is retried with growing delays until it is fetched or no longer
@@ -61,7 +62,13 @@ final class GapRecovery: @unchecked Sendable {
     private var timerNumber = 0
     private var timer: AnyCancellable?
     /// The first notice of a connection has made everything stale; until this ends, the others do not.
-    private var settling: AnyCancellable?
+    private var settling: Settling?
+    private var settlingCount = 0
+
+    private struct Settling {
+        let number: Int
+        var timer: AnyCancellable?
+    }
 
     init(_ store: Store) { self.store = store }
 
@@ -97,16 +104,24 @@ final class GapRecovery: @unchecked Sendable {
     }
 
     private func settle(_ environment: Environment) {
+        // Before the timer, which may end at once.
+        let (number, former) = lock.withLock {
+            settlingCount += 1
+            defer { settling = Settling(number: settlingCount) }
+            return (settlingCount, settling)
+        }
         let timer = environment.scheduler.schedule(after: Self.settlingSeconds) { [weak self] in
             guard let self else { return }
-            // Released outside the lock.
-            let ended = lock.withLock {
+            let ended = lock.withLock { () -> Settling? in
+                guard settling?.number == number else { return nil }
                 defer { settling = nil }
                 return settling
             }
             withExtendedLifetime(ended) {}
         }
-        lock.withLock { settling = timer }
+        lock.withLock { if settling?.number == number { settling?.timer = timer } }
+        // Timers are released outside the lock.
+        withExtendedLifetime((timer, former)) {}
     }
 
     // MARK: Rounds

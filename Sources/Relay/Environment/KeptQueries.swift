@@ -147,8 +147,10 @@ final class KeptQueries: Sendable {
                     """)
             }
         }
-        let entry = Entry(
-            id: id, operation: operation, retention: try store.retain(operation))
+        let retained = { [store] in
+            Entry(id: id, operation: operation, retention: try store.retain(operation))
+        }
+        let entry = try retained()
         let list = try store.retain(Self.listOperation)
         // What held the list before is released outside the lock: others may be notified then.
         let former = state.withLock { state in
@@ -157,8 +159,10 @@ final class KeptQueries: Sendable {
         }
         former?.cancel()
         if listed.contains(id) { enter(entry, request) }
-        // It may have been taken off the list meanwhile.
-        if !Self.listed(in: store.snapshot).contains(id) { try add(entry, request) }
+        // It may have been taken off the list meanwhile, and what retained it with it.
+        if !Self.listed(in: store.snapshot).contains(id) {
+            try add(listed.contains(id) ? retained() : entry, request)
+        }
         writePartial(request)
         endHoldIfAllAreNamed()
     }
@@ -183,7 +187,13 @@ final class KeptQueries: Sendable {
             let list =
                 source[Self.listID]
                 ?? source.create(dataID: Self.listID, typeName: "__KeptQueries")
-            let others = (list.getLinkedRecords(Self.queriesKey) ?? []).filter { $0?.dataID != id }
+            let all = list.getLinkedRecords(Self.queriesKey) ?? []
+            let others = all.filter { $0?.dataID != id }
+            // Entered while it was taken off the list.
+            let leftOver = state.withLock {
+                all.count == others.count ? $0.entries.removeValue(forKey: request) : nil
+            }
+            defer { withExtendedLifetime(leftOver) {} }
             // Others may have been kept meanwhile.
             try checkCount(others.count)
             let query = source[id] ?? source.create(dataID: id, typeName: "__KeptQuery")

@@ -17,6 +17,7 @@ extension OperationExecutor {
             let summary = withEarlierErrors(written.summary)
             lock.withLock {
                 lastRefusal = nil
+                if isUnderWay, partial == nil, !summary.isPart { hasSecondResult = true }
                 partial = summary.hasNext ? written : nil
             }
             note(.executeNext)
@@ -108,12 +109,12 @@ extension OperationExecutor {
         _ response: [UInt8], _ summary: ResponseSummary, _ written: WrittenResponse?
     ) {
         // A query's part may belong to its only response.
-        let mayBeOnly = operation.kind == .query && request.node.params.isLive == nil
+        let mayBeOnly =
+            operation.kind == .query && request.node.params.isLive == nil
+            && !lock.withLock { hasSecondResult }
         let isEvent = isStream && !(mayBeOnly && summary.isPart)
         if operation.kind != .mutation { lock.withLock { isUnderWay = true } }
-        if operation.kind == .query, !summary.hasNext {
-            environment.tracker.noteAnswered(request)
-        }
+        if operation.kind == .query, !summary.hasNext { noteAnswered() }
         run.send(GraphQLResponse(response, summary, written: written, isEvent: isEvent))
     }
 
@@ -124,7 +125,8 @@ extension OperationExecutor {
         case .subscription: true
         case .mutation: false
         case .query:
-            request.node.params.isLive ?? lock.withLock { isUnderWay && partial == nil }
+            request.node.params.isLive
+                ?? lock.withLock { hasSecondResult || isUnderWay && partial == nil }
         }
     }
 

@@ -41,6 +41,8 @@ final class OperationExecutor: @unchecked Sendable {
     private var place: Outbox.Place?
     private var isShown = false
     private var eventCount = 0
+    /// The environment's tracker knows that it has had a whole response.
+    private var isNotedAnswered = false
     /// A response with more parts to come (`@defer`, `@stream`); they need its records.
     var partial: WrittenResponse?
     /// The errors of a response with more parts to come.
@@ -48,6 +50,8 @@ final class OperationExecutor: @unchecked Sendable {
     let parts = ResponseParts()
     /// For a stream: whether it has had a response, so that the server has not refused it as a whole.
     var isUnderWay = false
+    /// A second response has begun, and is no part of the first: also its parts are of a stream.
+    var hasSecondResult = false
     /// A refusal that the server sent in place of a later response, with nothing after it: if the stream ends now, this
     /// is why.
     var lastRefusal: NetworkError?
@@ -258,6 +262,15 @@ final class OperationExecutor: @unchecked Sendable {
         updater.map { environment.selectorUpdater($0, request) }
     }
 
+    /// A query has had a whole response.
+    func noteAnswered() {
+        lock.withLock {
+            if case .ended = phase { return }
+            if !isNotedAnswered { environment.tracker.noteAnswered(request) }
+            isNotedAnswered = true
+        }
+    }
+
     // MARK: Ends
 
     func fail(_ error: any Error) {
@@ -291,7 +304,8 @@ final class OperationExecutor: @unchecked Sendable {
     /// - Returns: nil if it had ended already.
     private func finish() -> (OptimisticEntryID?, AnyCancellable?)? {
         typealias Held = (
-            entry: OptimisticEntryID?, subscription: AnyCancellable?, place: Outbox.Place?
+            entry: OptimisticEntryID?, subscription: AnyCancellable?, place: Outbox.Place?,
+            wasAnswered: Bool
         )
         let held = lock.withLock { () -> Held? in
             defer {
@@ -302,14 +316,14 @@ final class OperationExecutor: @unchecked Sendable {
             }
             switch phase {
             case .ended: return nil
-            case .waiting(let entry): return (entry, subscription, place)
-            case .begun, .answered: return (nil, subscription, place)
+            case .waiting(let entry): return (entry, subscription, place, isNotedAnswered)
+            case .begun, .answered: return (nil, subscription, place, isNotedAnswered)
             }
         }
         guard let held else { return nil }
         parts.end()
         if let place = held.place { environment.outbox.leave(place) }
-        environment.tracker.end(request)
+        environment.tracker.end(request, wasAnswered: held.wasAnswered)
         return (held.entry, held.subscription)
     }
 

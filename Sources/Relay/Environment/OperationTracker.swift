@@ -5,8 +5,8 @@ import Threads
 final class OperationTracker: Sendable {
     private struct Executions {
         var count = 0
-        /// One of them has had a whole response, and goes on.
-        var isAnswered = false
+        /// How many of them have had a whole response, and go on.
+        var answeredCount = 0
     }
 
     private let active = Lock<[RequestDescriptor: Executions]>([:])
@@ -15,14 +15,18 @@ final class OperationTracker: Sendable {
         active.withLock { $0[request, default: Executions()].count += 1 }
     }
 
+    /// One of them has had its first whole response.
     func noteAnswered(_ request: RequestDescriptor) {
-        active.withLock { $0[request]?.isAnswered = true }
+        active.withLock { $0[request]?.answeredCount += 1 }
     }
 
-    func end(_ request: RequestDescriptor) {
+    /// - Parameter wasAnswered: whether that was noted of it.
+    func end(_ request: RequestDescriptor, wasAnswered: Bool = false) {
         active.withLock { active in
-            guard let count = active[request]?.count else { return }
-            if count > 1 { active[request]?.count = count - 1 } else { active[request] = nil }
+            guard var executions = active[request] else { return }
+            executions.count -= 1
+            if wasAnswered { executions.answeredCount -= 1 }
+            active[request] = executions.count > 0 ? executions : nil
         }
     }
 
@@ -34,7 +38,7 @@ final class OperationTracker: Sendable {
     /// known once it goes on after its answer.
     func isFollowed(_ request: RequestDescriptor) -> Bool {
         guard let executions = active.withLock({ $0[request] }) else { return false }
-        return request.node.params.isLive ?? executions.isAnswered
+        return request.node.params.isLive ?? (executions.answeredCount > 0)
     }
 
     /// The request in progress that a network knows by these.

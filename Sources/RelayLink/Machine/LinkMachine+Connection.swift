@@ -154,7 +154,8 @@ extension LinkMachine {
         }
         if operation.isMutation, isPutOff(operation, code) { return rest(id, operation) }
         if code == "OVERLOADED", operation.canResume,
-            operation.responseCount > 0 || operation.awaitsRecovery
+            operation.responseCount > 0 || operation.awaitsRecovery,
+            options.retry.allowsAnotherAttempt(afterFailures: operation.endingCount + 1)
         {
             // Nothing was done, and the cursor stays good.
             operation.pause()
@@ -162,13 +163,16 @@ extension LinkMachine {
             operations[id] = operation
             return [.resumeLater(id, endings: operation.endingCount)] + sendWaiting()
         }
-        if operation.asksForRecords, operation.responseCount == 0, code == "BAD_USER_INPUT" {
-            // The server may have no records of this operation.
+        if operation.asksForRecords, code == "BAD_USER_INPUT",
+            operation.responseCount == 0 || operation.awaitsRecovery
+        {
+            // The server may have no records of this operation; another server may have had them.
+            let mark = operation.responseCount == 0 ? RenewalMark.bytes : RenewalMark.refusal
             operation.beginWithoutRecords()
             operation.phase = .waiting
             operations[id] = operation
             waiting.insert(id, isMutation: false)
-            return [.deliver(id, RenewalMark.bytes)] + sendWaiting()
+            return [.deliver(id, mark)] + sendWaiting()
         }
         // Its one response had arrived, but it was not known that no other would follow: the server refuses to
         // resume what is no stream.

@@ -144,7 +144,7 @@ struct LinkMachine: Sendable {
     /// after the last response read. Those sent meanwhile are sent again, after a mark.
     /// - Parameter cursor: of the last response read; nil if none has one.
     mutating func renounceRecords(_ id: OperationID, at cursor: String?) -> [LinkAction] {
-        guard var operation = operations[id], operation.asksForRecords else { return [] }
+        guard var operation = operations[id], operation.mayRenounceRecords else { return [] }
         operation.renounceRecords(at: cursor)
         var actions = [LinkAction.deliver(id, RenewalMark.bytes)]
         if case .sent(let wire) = operation.phase {

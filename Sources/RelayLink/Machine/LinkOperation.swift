@@ -30,6 +30,8 @@ struct LinkOperation: Sendable {
     private(set) var isRead = false
     /// The server may send patches of records in place of whole results.
     private(set) var asksForRecords: Bool
+    /// Its reader may have patches of records, also where the server has refused them since.
+    private(set) var mayRenounceRecords: Bool
     /// How often the server has ended the stream since it last sent anything for it.
     private(set) var endingCount = 0
     /// How often a connection ended while the server had it without having answered.
@@ -42,6 +44,7 @@ struct LinkOperation: Sendable {
         self.request = request
         self.isUnfinished = isUnfinished
         self.asksForRecords = asksForRecords
+        mayRenounceRecords = asksForRecords
         self.interruptionCount = interruptionCount
     }
 
@@ -110,12 +113,14 @@ struct LinkOperation: Sendable {
     /// It goes on after a cursor, or restarts, with whole results.
     mutating func renounceRecords(at cursor: String?) {
         asksForRecords = false
+        mayRenounceRecords = false
         self.cursor = cursor
     }
 
     /// The server has not started it, or not resumed it; it is sent again without patches of records.
     mutating func beginWithoutRecords() {
         asksForRecords = false
+        mayRenounceRecords = responseCount > 0
         wasSent = awaitsRecovery
     }
 

@@ -5,7 +5,15 @@ package enum GapNotice {
         #"{"data":null,"extensions":{"relay":{"recovered":false}}}"#.utf8)
 }
 
-/// Not a response either, and not from a server: what follows it was sent again.
+/// Not a response either, and not from a server.
 package enum RenewalMark {
+    /// What follows it was sent again.
     package static let bytes: [UInt8] = []
+    /// What follows it has no patches of records: the server has refused to resume with them. The reader may have asked
+    /// for that meanwhile; then another mark follows.
+    package static let refusal: [UInt8] = [0]
+
+    package static func isMark(_ response: [UInt8]) -> Bool {
+        response == bytes || response == refusal
+    }
 }

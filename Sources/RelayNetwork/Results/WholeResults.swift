@@ -40,12 +40,15 @@ struct WholeResults {
         case .renounced(let results, var kept):
             // So that nothing else has it, and it grows in place.
             state = .whole
-            if response != RenewalMark.bytes {
+            if response == RenewalMark.refusal {
+                // The server has refused patches before the link knew that they are not wanted.
+                state = .renounced(results, kept)
+            } else if response != RenewalMark.bytes {
                 kept.append(response)
                 state = .renounced(results, kept)
             }
             return Step()
-        case .patched where response == RenewalMark.bytes:
+        case .patched where RenewalMark.isMark(response):
             // The server has no records of the operation.
             state = .whole
             return Step()

@@ -266,22 +266,25 @@ final class PageEdges {
         follow()
         defer { remember() }
         let content = content(of: edge, in: page.records)
-        let isThere = known.contents.contains(content)
+        let isKnown = known.contents.contains(content)
         if content != edge, case let former = self.content(ofOwn: edge), former != content,
             let place = old.firstIndex(of: former)
         {
-            // Its node has come.
+            // Its node has come. What is known may have left.
+            let isThere = isKnown && old.contains { $0.map { self.content(of: $0) } == content }
             known.forget(former)
             write(.splice(start: place, deleted: 1, isThere ? [] : kept([edge])))
-        } else if isThere || content == edge {
-            _ = kept([edge])
+        } else if isKnown || content == edge {
+            // It may be of another page, or of none: that it stays.
+            _ = kept([edge], isPutIn: false)
         }
     }
 
     /// The edges as the connection keeps them. One that is named by its node is shared with the page: it
     /// means the same there for ever. One that is named by its place is copied, because the next fetch
     /// of the same page may put another there.
-    private func kept(_ edges: [RecordIndex?]) -> [DataID?] {
+    /// - Parameter isPutIn: whether they come into the connection, as edges of this page.
+    private func kept(_ edges: [RecordIndex?], isPutIn: Bool = true) -> [DataID?] {
         edges.map { edge -> DataID? in
             guard let edge else { return nil }
             let node = content(of: edge, in: page.records)
@@ -291,7 +294,7 @@ final class PageEdges {
                 ? idWithoutNode(edge)
                 : connection.dataID.clientID(storageKey: id(of: node).rawValue)
             if var edge = page.records.recordJSON(edge) {
-                edge.fields.append((Self.pageKey, .link(page.record.dataID)))
+                if isPutIn { edge.fields.append((Self.pageKey, .link(page.record.dataID))) }
                 _ = source.create(dataID: keptID, typeName: edge.type)
                 source.proxy(keptID).copyFields(from: edge)
             }
