@@ -36,7 +36,8 @@ package final class ResponseParts: Sendable {
     /// - Returns: what was held. Freeing it may take long.
     func letGo() -> Held {
         now.withLock { now in
-            defer { now.held = .nothing }
+            // What is remembered of connections is in numbers that may be reused now.
+            defer { now = (.nothing, now.response.map { PartedResponse(id: $0.id) }) }
             return now.held
         }
     }
