@@ -61,18 +61,14 @@ final class PlanBuilder: Sendable {
 
     /// The plan of an operation whose document is valid.
     /// - Parameter root: the type of its root.
-    /// - Throws: that too many selections would have to be looked at.
+    /// - Returns: a plan that has more selections than the limit, and is not whole, if there are too many.
     func plan(
         _ operation: OperationDefinition, on root: NamedType, variables: [PlannedVariable],
         resultBytes: Int, visitLimit: Int
-    ) throws(ExecutionError) -> Plan {
+    ) -> Plan {
         var fields = FieldCollector()
         collect(operation.selectionSet, on: root.id, into: &fields)
         let plan = objectPlan(fields, on: root)
-        guard hasRoom else {
-            throw tooLarge(
-                selectionLimit, at: [source.location(at: operation.location)])
-        }
         let rest = remaining.exchange(laterLimit, ordering: .relaxed)
         return Plan(
             operation: operation.operation, root: plan, variables: variables,
@@ -81,7 +77,7 @@ final class PlanBuilder: Sendable {
 
     private var hasRoom: Bool { remaining.load(ordering: .relaxed) >= 0 }
 
-    private func tooLarge(_ limit: Int, at locations: [SourceLocation]) -> ExecutionError {
+    static func tooLarge(_ limit: Int, at locations: [SourceLocation]) -> ExecutionError {
         ExecutionError(
             "With its fragments in each place, the operation has more than \(limit) selections.",
             code: .limitExceeded, locations: locations)
@@ -218,7 +214,7 @@ final class PlanBuilder: Sendable {
             guard rest >= 0 else {
                 // Other types may fit.
                 remaining.store(before, ordering: .relaxed)
-                throw tooLarge(laterLimit, at: [])
+                throw Self.tooLarge(laterLimit, at: [])
             }
             if rest < before { onGrowth(before - rest) }
             return plan

@@ -88,7 +88,7 @@ package final class PreparedOperation: Sendable {
         let builder = PlanBuilder(
             document, schema: schema, conditions: found.isEmpty ? [:] : nil,
             selectionLimit: selectionLimit, laterLimit: selectionLimit, onGrowth: onGrowth)
-        let largest = try builder.plan(
+        let largest = builder.plan(
             operation, on: root, variables: variables, resultBytes: resultBytes,
             visitLimit: visitLimit)
         // With conditions it is only measured.
@@ -97,30 +97,32 @@ package final class PreparedOperation: Sendable {
             found.isEmpty
             ? largest.selectionCount
             : max(Self.keptPlans * largest.selectionCount, Self.smallPlans)
+        try checkSize(of: largest)
+    }
+
+    private func checkSize(of plan: Plan) throws(ExecutionError) {
+        guard plan.selectionCount > selectionLimit else { return }
+        throw PlanBuilder.tooLarge(
+            selectionLimit, at: [document.source.location(at: definition.location)])
     }
 
     /// The plan for these variables, which ``coerce(_:)`` has accepted.
     package func plan(for variables: CoercedVariables) -> Plan {
-        do throws(ExecutionError) {
-            return try plan(for: variables, selectionLimit: .max)
-        } catch {
-            preconditionFailure("a plan without a limit cannot exceed it")
-        }
+        plan(for: variables, selectionLimit: .max)
     }
 
-    private func plan(
-        for variables: CoercedVariables, selectionLimit: Int
-    ) throws(ExecutionError) -> Plan {
+    /// - Parameter selectionLimit: a plan that exceeds it is not whole, and not kept.
+    private func plan(for variables: CoercedVariables, selectionLimit: Int) -> Plan {
         let choice = conditionVariables.map { variables.values[$0] == .bool(true) }
         if let known = plans.withLock({ $0[choice] }) { return known }
         let builder = PlanBuilder(
             document, schema: schema,
             conditions: Dictionary(uniqueKeysWithValues: zip(conditionVariables, choice)),
             selectionLimit: selectionLimit, laterLimit: self.selectionLimit, onGrowth: onGrowth)
-        let plan = try builder.plan(
+        let plan = builder.plan(
             definition, on: root, variables: self.variables, resultBytes: resultBytes,
             visitLimit: visitLimit)
-        guard plan.selectionCount <= keptSelections else { return plan }
+        guard plan.selectionCount <= min(keptSelections, selectionLimit) else { return plan }
         return plans.withLock { plans in
             let kept = plans.values.reduce(plan.selectionCount) { $0 + $1.selectionCount }
             if kept > keptSelections { plans = [:] }
@@ -136,7 +138,7 @@ package final class PreparedOperation: Sendable {
         let coerced = try CoercedVariables(variables, for: self.variables, in: schema.schema)
         if conditionVariables.isEmpty { return coerced }
         do throws(ExecutionError) {
-            _ = try plan(for: coerced, selectionLimit: selectionLimit)
+            try checkSize(of: plan(for: coerced, selectionLimit: selectionLimit))
         } catch {
             throw ExecutionErrors(errors: [error])
         }
