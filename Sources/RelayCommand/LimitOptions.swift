@@ -67,6 +67,14 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            """
+            Bytes that the results of all live queries may take in memory, estimated with what \
+            they were read from; the query that would take more ends. (default: 1073741824)
+            """, valueName: "n"))
+    var maxLiveBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "Mutations accepted and not yet answered. (default: 65536)", valueName: "n"))
     var maxWaitingMutations: Int?
 
@@ -193,6 +201,7 @@ struct LimitOptions: ParsableArguments {
             ("max-result-bytes", maxResultBytes, \.resultBytes),
             ("max-visited-elements", maxVisitedElements, \.visitedElements),
             ("max-mutation-bytes", maxMutationBytes, \.mutationBytes),
+            ("max-live-bytes", maxLiveBytes, \.liveBytes),
             ("max-waiting-mutations", maxWaitingMutations, \.waitingMutations),
             ("max-waiting-handlers", maxWaitingHandlers, \.waitingHandlers),
             ("max-connections", maxConnections, \.connections),

@@ -54,7 +54,7 @@ extension Server.Limits {
             ("selections", selections), ("resultFields", resultFields),
             ("assumedListSize", assumedListSize),
             ("resultBytes", resultBytes), ("visitedElements", visitedElements),
-            ("mutationBytes", mutationBytes),
+            ("mutationBytes", mutationBytes), ("liveBytes", liveBytes),
             ("waitingMutations", waitingMutations), ("waitingHandlers", waitingHandlers),
             ("pastEvents", pastEvents), ("recentCommits", recentCommits),
             ("resumeEvents", resumeEvents), ("connections", connections),
@@ -161,6 +161,13 @@ extension Server.Limits {
     public var waitingMutations: Int {
         get { engine.waitingMutations }
         set { engine.waitingMutations = newValue }
+    }
+
+    /// About what the results of live queries, and what they were read from, take in memory; the query that would take
+    /// more ends with `OVERLOADED`.
+    public var liveBytes: Int {
+        get { engine.liveBytes }
+        set { engine.liveBytes = newValue }
     }
 
     /// Mutations whose handlers wait for something; more get `OVERLOADED`.

@@ -63,6 +63,9 @@ package final class GraphQLService: Sendable {
         /// A state in memory is gone on from when it is no further away than so many events, about as many as
         /// there are between two checkpoints; else the journal is asked whether it has a later one.
         package var nearEvents = 50_000
+        /// About what the results of live queries, and what they were read from, may take in memory; the query that
+        /// would take more ends.
+        package var liveBytes = 1 << 30
         /// Subscriptions that may wait to begin, with the commits that stand before them; beyond that they are
         /// refused.
         package var beginningSubscriptions = 65_536
@@ -123,7 +126,9 @@ package final class GraphQLService: Sendable {
             documents: documents, limits: limits, tasks: inputs.tasks,
             counters: counters, logger: logger)
         let publisher = Publisher(
-            SubscriptionTable(schemaService, identity, snapshot: snapshot, recent: recent),
+            SubscriptionTable(
+                schemaService, identity, snapshot: snapshot, recent: recent,
+                liveByteLimit: limits.liveBytes),
             limits: limits, tasks: inputs.tasks, deliver: counted, settle: settle,
             catchUp: { [catchUp] in catchUp.post($0, behind: $1) })
         catchUp.connect(
@@ -183,6 +188,9 @@ package final class GraphQLService: Sendable {
         let figures = publisher.figures
         return (figures.subscriptions, figures.groups)
     }
+
+    /// About what live results take in memory.
+    package var liveByteCount: Int { publisher.figures.liveBytes }
 
     /// Executions of subscriptions, and those that were saved because several ask the same.
     package var subscriptionExecutions: (run: Int, saved: Int) { publisher.figures.executions }

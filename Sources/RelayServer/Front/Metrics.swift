@@ -77,6 +77,8 @@ final class Metrics: Sendable {
         page.gauge(
             "relay_subscription_groups", "Groups of equal subscriptions.", open.groups)
         page.gauge(
+            "relay_live_bytes", "About what live results take in memory.", service.liveByteCount)
+        page.gauge(
             "relay_waiting_mutations", "Mutations waiting for the writer.",
             service.waitingMutations)
         page.counter(

@@ -129,7 +129,12 @@ extension SubscriptionTable {
                 eventGroups[mutation, default: []].insert(group.id)
             }
         } else {
+            if liveBytes >= liveByteLimit { throw Self.liveLimitError }
             _ = refresh(group)
+            if liveBytes > liveByteLimit {
+                forget(group)
+                throw Self.liveLimitError
+            }
         }
         groups[group.id] = group
         groupIDs[key] = group.id
@@ -161,9 +166,30 @@ extension SubscriptionTable {
         guard group.sinks.isEmpty else { return }
         groups[group.id] = nil
         groupIDs[group.key] = nil
+        forget(group)
+    }
+
+    /// Ends all subscriptions of a group.
+    mutating func end(_ group: SubscriptionGroup, _ error: ExecutionError) {
+        let error = error.at(group.plan.root.fields.first)
+        for sink in group.sinks.sinks {
+            tell(sink, .failed([error]))
+            unsubscribe(sink)
+        }
+    }
+
+    static var liveLimitError: ExecutionError {
+        ExecutionError(
+            "All live results together need more memory than the server allows. This one has ended.",
+            code: .overloaded)
+    }
+
+    /// Takes a group out of what leads from commits to groups.
+    private mutating func forget(_ group: SubscriptionGroup) {
         switch group.trigger {
         case .live(let dependencies):
             liveIndex.update(group.id, from: dependencies, to: Dependencies())
+            liveBytes -= group.keptBytes
         case .events(let question):
             for mutation in question.events.mutations { eventGroups[mutation]?.remove(group.id) }
         }

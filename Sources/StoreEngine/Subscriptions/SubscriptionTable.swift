@@ -32,6 +32,8 @@ struct SubscriptionTable {
         var subscriptions = 0
         /// Groups of equal ones.
         var groups = 0
+        /// About what the groups of live queries take in memory.
+        var liveBytes = 0
         /// Executions, and those that were saved because others had asked the same.
         var executions = (run: 0, saved: 0)
     }
@@ -61,18 +63,24 @@ struct SubscriptionTable {
     /// Groups of events by the mutations that they wait for.
     var eventGroups: [String: Set<SubscriptionGroup.ID>] = [:]
     var liveIndex = LiveIndex()
+    /// About what all live groups take in memory.
+    var liveBytes = 0
+    let liveByteLimit: Int
 
     private(set) var executions = (run: 0, saved: 0)
 
-    /// - Parameter recent: gets every commit that is told.
+    /// - Parameters:
+    ///   - recent: gets every commit that is told.
+    ///   - liveByteLimit: what live groups may take in memory; the one that would go beyond ends.
     init(
         _ service: SchemaService, _ identity: StoreIdentity, snapshot: Snapshot,
-        recent: RecentCommits
+        recent: RecentCommits, liveByteLimit: Int = .max
     ) {
         self.service = service
         self.identity = identity
         self.snapshot = snapshot
         self.recent = recent
+        self.liveByteLimit = liveByteLimit
     }
 
     /// - Parameters:
@@ -119,7 +127,8 @@ struct SubscriptionTable {
     private mutating func takeOutput() -> Output {
         defer { output = Output() }
         output.figures = Figures(
-            subscriptions: groupsBySink.count, groups: groups.count, executions: executions)
+            subscriptions: groupsBySink.count, groups: groups.count, liveBytes: liveBytes,
+            executions: executions)
         return output
     }
 
@@ -209,7 +218,11 @@ struct SubscriptionTable {
     private mutating func refreshAndTell(_ group: SubscriptionGroup) {
         let last = group.lastResult
         let lastRecords = group.lastRecords
+        let lastBytes = group.keptBytes
         let result = refresh(group)
+        if group.keptBytes > lastBytes, liveBytes > liveByteLimit {
+            return end(group, Self.liveLimitError)
+        }
         if result == last { return }
         guard group.normalizer != nil else { return tell(group, .latest(response(result))) }
         let visible = visible(to: group)
@@ -265,6 +278,9 @@ struct SubscriptionTable {
         }
         group.trigger = .live(dependencies)
         group.lastResult = result
+        let keptBytes = group.approximateKeptBytes
+        liveBytes += keptBytes - group.keptBytes
+        group.keptBytes = keptBytes
         return result
     }
 }

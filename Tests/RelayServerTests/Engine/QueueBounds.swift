@@ -52,6 +52,10 @@ struct QueueBound {
                     or those of \(CatchUp.settleInterval) commits, and those of one commit
                     """, atTheBound: "telling of what was missed waits"),
             QueueBound(
+                name: "results of live queries, and what they were read from",
+                bound: "`--max-live-bytes`, \(limits.liveBytes >> 30) GiB",
+                atTheBound: "the query that would take more ends with `OVERLOADED`"),
+            QueueBound(
                 name: "subscriptions that wait to begin, with the commits before them",
                 bound: grouped(limits.beginningSubscriptions), atTheBound: refused),
             QueueBound(

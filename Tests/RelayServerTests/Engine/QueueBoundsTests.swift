@@ -47,6 +47,10 @@ import Testing
         "the same, of what was missed": [
             "RelayServerTests/Engine/ResumeTests.soMuchOfWhatWasMissedIsOnItsWayAndNoMore"
         ],
+        "results of live queries, and what they were read from": [
+            "RelayServerTests/Engine/PublisherTests.soManyBytesOfLiveResultsAreKeptAndNoMore",
+            "RelayServerTests/Engine/PublisherTests.theLiveQueryThatGrowsBeyondTheBoundEnds",
+        ],
         "subscriptions that wait to begin, with the commits before them": [
             "RelayServerTests/Engine/PublisherTests.soManySubscriptionsWaitToBeginAndNoMore"
         ],
