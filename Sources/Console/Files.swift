@@ -25,21 +25,46 @@ package func readText(_ path: String, _ what: String) throws -> String {
 
 /// Reads a file that the user named.
 package func readFile(_ path: String, _ what: String) throws -> [UInt8] {
+    try withFile(path, what) { file in
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, file)
+            bytes += buffer[..<count]
+            if count < buffer.count { return bytes }
+        }
+    }
+}
+
+/// Reads a file that the user named, one line at a time.
+/// - Parameter take: gets every line that is not empty, without what ends it, and its number from 1.
+package func readLines(
+    _ path: String, _ what: String,
+    _ take: (_ number: Int, _ line: UnsafeRawBufferPointer) throws -> Void
+) throws {
+    try withFile(path, what) { file in
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(line) }
+        for number in 1... {
+            var count = getline(&line, &capacity, file)
+            if count < 0 { return }
+            if line?[count - 1] == CChar(UInt8(ascii: "\n")) { count -= 1 }
+            if count > 0 { try take(number, UnsafeRawBufferPointer(start: line, count: count)) }
+        }
+    }
+}
+
+private func withFile<Result>(
+    _ path: String, _ what: String, _ read: (UnsafeMutablePointer<FILE>) throws -> Result
+) throws -> Result {
     guard let file = fopen(path, "rb") else {
         throw CommandFailure(
             "Could not open the \(what) file \(path): \(String(cString: strerror(errno))).")
     }
     defer { fclose(file) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-        let count = fread(&buffer, 1, buffer.count, file)
-        bytes += buffer[..<count]
-        if count == buffer.count { continue }
-        if ferror(file) != 0 {
-            throw CommandFailure(
-                "Could not read the \(what) file \(path): \(String(cString: strerror(errno))).")
-        }
-        return bytes
-    }
+    let result = try read(file)
+    if ferror(file) == 0 { return result }
+    throw CommandFailure(
+        "Could not read the \(what) file \(path): \(String(cString: strerror(errno))).")
 }

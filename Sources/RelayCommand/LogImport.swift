@@ -37,11 +37,18 @@ struct LogImport: LogTool {
 
     func run(printingTo output: LineOutput) async throws {
         try checkIsNew(log.directory, "an import makes a new log")
-        let bytes = try readFile(file ?? "/dev/stdin", "import")
-        let events = try schema.map { try [genesis(of: bytes, schema: $0)] } ?? read(bytes)
-        guard !events.isEmpty else { throw CommandFailure("There is nothing to import.") }
-        let state = try fold(events)
-        try append(events)
+        let source = file ?? "/dev/stdin"
+        let first = try schema.map { try genesis(of: readFile(source, "import"), schema: $0) }
+        let state = try makeLog { writer in
+            var made = LogInTheMaking(writer)
+            if let first {
+                try made.append(first)
+            } else {
+                try append(linesOf: source, to: &made)
+            }
+            try made.write()
+            return made.state
+        }
         let (sequence, records) = (state.sequence, state.recordCount)
         let report: JSONValue = [
             "sequence": JSONValue(sequence), "records": .int(Int64(records)),
@@ -63,49 +70,40 @@ struct LogImport: LogTool {
             timeMicroseconds: time, body: .genesis(schema: text, seed: seed.writes))
     }
 
-    private func read(_ bytes: [UInt8]) throws -> [NewEvent] {
-        var events: [NewEvent] = []
-        for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
+    /// A line at a time: a log may be larger than the memory.
+    private func append(linesOf path: String, to log: inout LogInTheMaking) throws {
+        let progress = ProgressBar("Importing into \(self.log.directory)")
+        defer { ProgressBar.clear() }
+        try readLines(path, "import") { number, line in
+            let event: NewEvent
             do throws(ExportedLineError) {
-                let event = try ExportedEvent(line: line).event
-                guard event.sequence == UInt64(events.count) + 1 else {
-                    throw ExportedLineError(
-                        """
-                        event \(events.count + 1) was expected, not \(event.sequence); a log can \
-                        only be made from all its events
-                        """)
-                }
-                events.append(NewEvent(timeMicroseconds: event.timeMicroseconds, body: event.body))
+                event = try read(line, expecting: log.state.sequence + 1)
             } catch {
                 throw CommandFailure(
-                    "Could not import line \(index + 1): \(error.message). Nothing was changed.")
+                    "Could not import line \(number): \(error.message). Nothing was changed.")
             }
+            try log.append(event)
+            progress.show(log.state.sequence.of("event"))
         }
-        return events
+        if log.state.sequence == 0 { throw CommandFailure("There is nothing to import.") }
     }
 
-    /// The state that the events lead to. Where they lead to none, nothing could open a log of them.
-    private func fold(_ events: [NewEvent]) throws -> Snapshot {
-        var state = Snapshot()
-        var changes = ChangeSet()
-        for event in events {
-            do throws(FoldError) {
-                try state.fold(
-                    Event(
-                        sequence: state.sequence + 1, timeMicroseconds: event.timeMicroseconds,
-                        body: event.body),
-                    changes: &changes)
-            } catch {
-                throw CommandFailure("\(error) Nothing was changed.")
-            }
-            // Not asked for; kept small rather than recreated for each event.
-            if changes.fields.count > 1_024 { changes = ChangeSet() }
+    private func read(
+        _ line: UnsafeRawBufferPointer, expecting next: UInt64
+    ) throws(ExportedLineError) -> NewEvent {
+        let event = try ExportedEvent(line: line).event
+        guard event.sequence == next else {
+            throw ExportedLineError(
+                """
+                event \(next) was expected, not \(event.sequence); a log can only be made from all \
+                its events
+                """)
         }
-        return state
+        return NewEvent(timeMicroseconds: event.timeMicroseconds, body: event.body)
     }
 
     /// Makes the log, or nothing: what is there when it fails, or is interrupted, is removed.
-    private func append(_ events: [NewEvent]) throws {
+    private func makeLog(_ fill: (EventLogWriter) throws -> Snapshot) throws -> Snapshot {
         let directory = log.directory
         let wasThere = FileManager.default.fileExists(atPath: directory)
         let writer: EventLogWriter
@@ -114,7 +112,7 @@ struct LogImport: LogTool {
         } catch {
             throw CommandFailure("Nothing was imported. \(error)")
         }
-        // Another process may have made one while the lines were read.
+        // Another process may have made one meanwhile.
         guard writer.head.sequence == 0 else {
             writer.close()
             throw CommandFailure(
@@ -127,32 +125,53 @@ struct LogImport: LogTool {
             }
             if !wasThere { try? files.removeItem(atPath: directory) }
         }
-        try Interruption.cleaning(remove) {
+        return try Interruption.cleaning(remove) {
             do {
                 defer { writer.close() }
-                try write(events, to: writer)
+                return try fill(writer)
             } catch {
                 remove()
+                if error is CommandFailure { throw error }
                 throw CommandFailure("Nothing was imported. \(error)")
             }
         }
     }
+}
 
-    /// Many events share a frame, but a frame stays small enough to be read at once.
-    private func write(_ events: [NewEvent], to writer: EventLogWriter) throws {
-        let progress = ProgressBar("Importing into \(log.directory)")
-        defer { ProgressBar.clear() }
-        var batch = EventBatch()
-        for (index, event) in events.enumerated() {
-            batch.append(
-                kind: LogEventKind(rawValue: event.body.kind),
-                timeMicroseconds: event.timeMicroseconds, payload: event.body.payload)
-            guard batch.count == 1_000 || batch.bytes.count > 1 << 20 || index == events.count - 1
-            else { continue }
-            try writer.appendAndWait(batch)
-            batch.removeAll()
-            progress.show(UInt64(index), of: UInt64(events.count))
+/// A log that gets its first events, and the state that they lead to: where they lead to none, nothing could open a log
+/// of them.
+private struct LogInTheMaking {
+    private let writer: EventLogWriter
+    private(set) var state = Snapshot()
+    private var changes = ChangeSet()
+    private var batch = EventBatch()
+
+    init(_ writer: EventLogWriter) { self.writer = writer }
+
+    mutating func append(_ event: NewEvent) throws {
+        do throws(FoldError) {
+            try state.fold(
+                Event(
+                    sequence: state.sequence + 1, timeMicroseconds: event.timeMicroseconds,
+                    body: event.body),
+                changes: &changes)
+        } catch {
+            throw CommandFailure("\(error) Nothing was changed.")
         }
+        // Not asked for; kept small rather than recreated for each event.
+        if changes.fields.count > 1_024 { changes = ChangeSet() }
+        batch.append(
+            kind: LogEventKind(rawValue: event.body.kind),
+            timeMicroseconds: event.timeMicroseconds, payload: event.body.payload)
+        // Many events share a frame, but a frame stays small enough to be read at once.
+        if batch.count == 1_000 || batch.bytes.count > 1 << 20 { try write() }
+    }
+
+    /// Writes what is left.
+    mutating func write() throws {
+        if batch.count == 0 { return }
+        try writer.appendAndWait(batch)
+        batch.removeAll()
     }
 }
 

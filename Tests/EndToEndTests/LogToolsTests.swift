@@ -431,6 +431,23 @@ struct LogToolsTests {
         #expect(!FileManager.default.fileExists(atPath: copy))
     }
 
+    @Test func anImportWithABadLineMakesNoLogAndNamesTheLine() async throws {
+        let log = try await SmallLog(in: sandbox)
+        var lines = try await sandbox.relay("log", "export", log.directory).output
+        lines[5] = "no event"
+        lines.insert("", at: 3)
+        let file = try sandbox.write(lines.joined(separator: "\n"), to: "events.ndjson")
+        let copy = sandbox.path("copy")
+        let refused = try await sandbox.relay("log", "import", copy, file)
+        #expect(refused.exit == .code(1))
+        #expect(refused.errors.first?.hasPrefix("Error: Could not import line 7: ") == true)
+        #expect(!FileManager.default.fileExists(atPath: copy))
+        // A directory that was there stays, empty.
+        try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
+        #expect(try await sandbox.relay("log", "import", copy, file).exit == .code(1))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: copy) == [])
+    }
+
     @Test func recordsThatWereExportedMakeANewLog() async throws {
         let log = try await SmallLog(in: sandbox)
         let records = try await sandbox.relay("log", "export", log.directory, "--records")
