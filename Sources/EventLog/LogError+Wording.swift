@@ -72,13 +72,15 @@ extension LogError {
                 file: file, offset: offset, length: nil, sequence: nil, reason: fault.sentence))
     }
 
-    static func append(_ range: ClosedRange<UInt64>, to file: String, _ cause: FileSystemError)
-        -> LogError
-    {
+    /// - Parameter isUndone: nothing of the events is in the file. Else they may be there, whole or in part: a sync can
+    ///   say that there is no room, too.
+    static func append(
+        _ range: ClosedRange<UInt64>, to file: String, _ cause: FileSystemError, isUndone: Bool
+    ) -> LogError {
         let events =
             range.count == 1
             ? "event \(range.lowerBound)" : "events \(range.lowerBound) to \(range.upperBound)"
-        if cause.isStorageFull {
+        if isUndone {
             return LogError(
                 .storageFull,
                 "Could not append \(events) to \(file): \(cause). None of it was kept or "

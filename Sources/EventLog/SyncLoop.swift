@@ -122,10 +122,10 @@ struct SyncLoop {
         let isFrozen: Bool
         switch failure {
         case .noRoom(let cause):
-            error = .append(group.range, to: writer.path, cause)
+            error = .append(group.range, to: writer.path, cause, isUndone: true)
             isFrozen = false
         case .broken(let cause):
-            error = .append(group.range, to: writer.path, cause)
+            error = .append(group.range, to: writer.path, cause, isUndone: false)
             isFrozen = true
         }
         let behind = queue.update { $0.fail(group, freezing: isFrozen ? error : nil) }

@@ -68,10 +68,10 @@ struct LimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Bytes that the results of all live queries may take in memory, estimated with what \
-            they were read from; the query that would take more ends. (default: 1073741824)
+            Bytes that all subscriptions and live queries may keep in memory, estimated; the one \
+            that would keep more ends. (default: 1073741824)
             """, valueName: "n"))
-    var maxLiveBytes: Int?
+    var maxSubscriptionBytes: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -201,7 +201,7 @@ struct LimitOptions: ParsableArguments {
             ("max-result-bytes", maxResultBytes, \.resultBytes),
             ("max-visited-elements", maxVisitedElements, \.visitedElements),
             ("max-mutation-bytes", maxMutationBytes, \.mutationBytes),
-            ("max-live-bytes", maxLiveBytes, \.liveBytes),
+            ("max-subscription-bytes", maxSubscriptionBytes, \.subscriptionBytes),
             ("max-waiting-mutations", maxWaitingMutations, \.waitingMutations),
             ("max-waiting-handlers", maxWaitingHandlers, \.waitingHandlers),
             ("max-connections", maxConnections, \.connections),

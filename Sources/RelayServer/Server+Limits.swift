@@ -54,7 +54,7 @@ extension Server.Limits {
             ("selections", selections), ("resultFields", resultFields),
             ("assumedListSize", assumedListSize),
             ("resultBytes", resultBytes), ("visitedElements", visitedElements),
-            ("mutationBytes", mutationBytes), ("liveBytes", liveBytes),
+            ("mutationBytes", mutationBytes), ("subscriptionBytes", subscriptionBytes),
             ("waitingMutations", waitingMutations), ("waitingHandlers", waitingHandlers),
             ("pastEvents", pastEvents), ("recentCommits", recentCommits),
             ("resumeEvents", resumeEvents), ("connections", connections),
@@ -163,11 +163,11 @@ extension Server.Limits {
         set { engine.waitingMutations = newValue }
     }
 
-    /// About what the results of live queries, and what they were read from, take in memory; the query that would take
-    /// more ends with `OVERLOADED`.
-    public var liveBytes: Int {
-        get { engine.liveBytes }
-        set { engine.liveBytes = newValue }
+    /// Bytes that subscriptions and live queries may keep in memory, about; the one that would keep more ends with
+    /// `OVERLOADED`.
+    public var subscriptionBytes: Int {
+        get { engine.subscriptionBytes }
+        set { engine.subscriptionBytes = newValue }
     }
 
     /// Mutations whose handlers wait for something; more get `OVERLOADED`.

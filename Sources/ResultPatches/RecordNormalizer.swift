@@ -17,6 +17,29 @@ package struct RecordNormalizer: Sendable {
         self.variables = variables
     }
 
+    /// The most bytes that the keys on the way from the root to a field have together. A record without an `id` is named by
+    /// them, so long arguments are written for each record below.
+    package var longestPath: Int { longestPath(operation.selections) }
+
+    private func longestPath(_ selections: [NormalizationSelection]) -> Int {
+        var longest = 0
+        for selection in selections {
+            let path =
+                switch selection {
+                case .scalarField(let field): key(field.key).utf8.count
+                case .linkedField(let field):
+                    key(field.key).utf8.count + longestPath(field.selections)
+                case .inlineFragment(let fragment): longestPath(fragment.selections)
+                case .condition(let condition): longestPath(condition.selections)
+                case .defer(let part): longestPath(part.selections)
+                case .stream(let part): longestPath(part.selections)
+                case .handle, .typeDiscriminator, .clientExtension: 0
+                }
+            longest = max(longest, path)
+        }
+        return longest
+    }
+
     /// The records of a result.
     /// - Parameter data: the member `data` of a response.
     package func records(of data: JSONValue) -> ResultRecords {

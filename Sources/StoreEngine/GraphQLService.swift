@@ -39,7 +39,8 @@ package final class GraphQLService: Sendable {
         /// Bytes that one mutation may write, including its arguments; beyond that it is refused. A message of the
         /// greatest usual size, without a variable that is used again and again, leads to a fifth of it.
         package var mutationBytes = 64 << 20
-        /// Bytes of events on their way to the disk beyond which the writer takes no turn; far below what a journal
+        /// Bytes of events on their way to the disk, and of the answers that wait for them, beyond which the writer takes no
+        /// turn; far below what a journal
         /// takes, so that it hardly ever has to refuse something.
         package var inFlightBytes = 4 << 20
         /// Mutations in one turn of the writer; the bound on how long the first of them waits for the last.
@@ -63,9 +64,9 @@ package final class GraphQLService: Sendable {
         /// A state in memory is gone on from when it is no further away than so many events, about as many as
         /// there are between two checkpoints; else the journal is asked whether it has a later one.
         package var nearEvents = 50_000
-        /// About what the results of live queries, and what they were read from, may take in memory; the query that
-        /// would take more ends.
-        package var liveBytes = 1 << 30
+        /// Bytes that subscriptions and live queries may keep, about: plans, and of live ones their last results and what
+        /// these were read from. The one that would keep more ends.
+        package var subscriptionBytes = 1 << 30
         /// Subscriptions that may wait to begin, with the commits that stand before them; beyond that they are
         /// refused.
         package var beginningSubscriptions = 65_536
@@ -128,7 +129,7 @@ package final class GraphQLService: Sendable {
         let publisher = Publisher(
             SubscriptionTable(
                 schemaService, identity, snapshot: snapshot, recent: recent,
-                liveByteLimit: limits.liveBytes),
+                memoryLimit: limits.subscriptionBytes),
             limits: limits, tasks: inputs.tasks, deliver: counted, settle: settle,
             catchUp: { [catchUp] in catchUp.post($0, behind: $1) })
         catchUp.connect(
@@ -189,8 +190,8 @@ package final class GraphQLService: Sendable {
         return (figures.subscriptions, figures.groups)
     }
 
-    /// About what live results take in memory.
-    package var liveByteCount: Int { publisher.figures.liveBytes }
+    /// About what subscriptions and live queries keep in memory.
+    package var subscriptionByteCount: Int { publisher.figures.byteCount }
 
     /// Executions of subscriptions, and those that were saved because several ask the same.
     package var subscriptionExecutions: (run: Int, saved: Int) { publisher.figures.executions }

@@ -42,6 +42,23 @@ import Threads
         log.close()
     }
 
+    /// A quota or a file server may say it when the event is whole in the file already.
+    @Test func aSyncForWhichThereIsNoRoomLeavesOpenWhatIsInTheLog() throws {
+        let log = try openLog()
+        try log.appendAndWait(testBatch(1...2))
+        disk.setFault { $0.name == "fdatasync" ? .error(SimulatedDisk.noSpace) : nil }
+        let error = #expect(throws: LogError.self) { try log.appendAndWait(testBatch(3...3)) }
+        #expect(error?.code == .inputOutput)
+        #expect(error?.message.contains("takes no more events until it is reopened") == true)
+        disk.setFault(nil)
+        let later = #expect(throws: LogError.self) { try log.appendAndWait(testBatch(3...3)) }
+        #expect(later?.code == .frozen)
+        log.close()
+        let reopened = try openLog()
+        #expect(reopened.head.sequence == 3)
+        reopened.close()
+    }
+
     /// Nobody would take a file that has a part of a header for a spare one.
     @Test func aSegmentThatCannotBeBegunLeavesNoFileBehind() throws {
         let log = try openLog {

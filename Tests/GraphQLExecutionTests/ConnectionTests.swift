@@ -1,7 +1,8 @@
-import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import Testing
+
+@testable import GraphQLExecution
 
 @Suite struct ConnectionTests {
     private func page(_ service: TestService, _ arguments: String) throws -> JSONValue {
@@ -49,6 +50,22 @@ import Testing
         ]
         for (arguments, pages) in expected {
             #expect(try summary(service, arguments) == pages, "\(arguments)")
+        }
+    }
+
+    /// A cursor is read again for each element of the list around it.
+    @Test func aTextThatIsLongerThanAnyCursorIsNone() {
+        let largest = ConnectionCursor(.max)
+        var writer = JSONWriter()
+        largest.write(to: &writer)
+        let text = String(decoding: writer.bytes, as: UTF8.self)
+        #expect(ConnectionCursor(text) == largest)
+        // `p0…07` with ever more zeros.
+        #expect(ConnectionCursor("cDAwMDAwMDc") == ConnectionCursor(7))
+        for zeros in [18, 19, 1_000] {
+            let text = "p\(String(repeating: "0", count: zeros))7"
+            let cursor = ConnectionCursor(Base64URL.encode(Array(text.utf8)))
+            #expect(cursor == (zeros == 18 ? ConnectionCursor(7) : nil))
         }
     }
 

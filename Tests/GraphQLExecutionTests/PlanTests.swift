@@ -7,6 +7,20 @@ import Threads
 @testable import GraphQLExecution
 
 @Suite struct PlanTests {
+    /// It would be compiled again for each record of the type.
+    @Test func aTypeThatIsTooLargeIsCompiledOnce() {
+        let type = Snapshot().symbols.name("Author")
+        let count = Lock(0)
+        let selection = SelectionPlan { _ throws(ExecutionError) in
+            count.withLock { $0 += 1 }
+            throw ExecutionError("too large")
+        }
+        for _ in 0..<3 {
+            #expect(throws: ExecutionError.self) { try selection.plan(for: type) }
+        }
+        #expect(count.withLock { $0 } == 1)
+    }
+
     /// Each fragment spreads the next one twice.
     private func doubling(_ count: Int, _ root: String, on type: String, _ field: String) -> String
     {

@@ -20,11 +20,14 @@ package struct ConnectionCursor: Hashable, Sendable {
 
 // The opaque text: base64url of `p` and the position in decimal.
 extension ConnectionCursor {
+    /// Characters of the largest position's text. A connection below a list asks for each element again.
+    private static let greatestLength = 27
+
     /// nil if the text is not one of our cursors.
     package init?(_ text: String) {
-        guard let bytes = Base64URL.decode(text), bytes.first == UInt8(ascii: "p") else {
-            return nil
-        }
+        guard text.utf8.count <= Self.greatestLength, let bytes = Base64URL.decode(text),
+            bytes.first == UInt8(ascii: "p")
+        else { return nil }
         let digits = bytes.dropFirst()
         guard digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
             let position = Int(String(decoding: digits, as: UTF8.self))

@@ -88,6 +88,8 @@ extension Execution {
         case .int(let value): text = String(value)
         default: return nil
         }
+        // Looked for again below each element of a list; a long text costs as much as many elements.
+        remainingVisits -= text.utf8.count / 64
         let found = snapshot.find(text, lookup)
         for unique in lookup.uniqueKeys {
             // The value may move to another record; then that one is found.
@@ -262,6 +264,7 @@ extension Execution {
         defer {
             for (record, keys) in reads?.records ?? [] { depend(on: record, keys, for: field) }
             for type in reads?.types ?? [] { depend(onRecordsOf: type) }
+            for id in reads?.missing ?? [] { depend(onMissing: id) }
         }
         let value: JSONValue
         do {

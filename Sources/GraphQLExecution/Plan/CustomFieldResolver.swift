@@ -30,6 +30,7 @@ package final class ReadLog: Sendable {
     private struct Reads {
         var records: [RecordIndex: Set<NameIndex>] = [:]
         var types: Set<NameIndex> = []
+        var missing: Set<ExactText> = []
     }
 
     private let reads = Lock(Reads())
@@ -46,9 +47,16 @@ package final class ReadLog: Sendable {
         reads.withLock { _ = $0.types.insert(type) }
     }
 
+    /// Notes that there was no record with this id.
+    package func note(missing id: String) {
+        reads.withLock { _ = $0.missing.insert(ExactText(id)) }
+    }
+
     var records: [(record: RecordIndex, keys: [NameIndex])] {
         reads.withLock { $0.records.map { ($0.key, Array($0.value)) } }
     }
 
     var types: Set<NameIndex> { reads.withLock { $0.types } }
+
+    var missing: [String] { reads.withLock { $0.missing.map(\.text) } }
 }

@@ -17,13 +17,18 @@ package final class Plan: Sendable {
     let selectionCount: Int
     /// Elements of lists that an execution may look at.
     package let visitLimit: Int
+    private let laterSelectionCount: @Sendable () -> Int
+
+    /// Selections that have been compiled by now, with the types that values of abstract types turned out to have.
+    package var currentSelectionCount: Int { selectionCount + laterSelectionCount() }
 
     init(
         operation: OperationType, root: ObjectPlan, variables: [PlannedVariable], resultBytes: Int,
-        visitLimit: Int, selectionCount: Int
+        visitLimit: Int, selectionCount: Int, laterSelectionCount: @escaping @Sendable () -> Int
     ) {
         self.visitLimit = visitLimit
         self.selectionCount = selectionCount
+        self.laterSelectionCount = laterSelectionCount
         self.operation = operation
         self.root = root
         self.variables = variables

@@ -72,7 +72,8 @@ final class PlanBuilder: Sendable {
         let rest = remaining.exchange(laterLimit, ordering: .relaxed)
         return Plan(
             operation: operation.operation, root: plan, variables: variables,
-            resultBytes: resultBytes, visitLimit: visitLimit, selectionCount: selectionLimit - rest)
+            resultBytes: resultBytes, visitLimit: visitLimit, selectionCount: selectionLimit - rest,
+            laterSelectionCount: { [self] in laterLimit - remaining.load(ordering: .relaxed) })
     }
 
     private var hasRoom: Bool { remaining.load(ordering: .relaxed) >= 0 }

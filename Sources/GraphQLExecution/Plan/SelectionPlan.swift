@@ -9,7 +9,8 @@ import Threads
 package final class SelectionPlan: Sendable {
     private let concrete: ObjectPlan?
     private let compile: (@Sendable (NameIndex) throws(ExecutionError) -> ObjectPlan?)?
-    private let compiled = Lock<[NameIndex: ObjectPlan]>([:])
+    /// What was too large stays so: what may be compiled later only gets less.
+    private let compiled = Lock<[NameIndex: Result<ObjectPlan, ExecutionError>]>([:])
 
     init(_ plan: ObjectPlan) {
         concrete = plan
@@ -31,10 +32,15 @@ package final class SelectionPlan: Sendable {
     func plan(for type: NameIndex) throws(ExecutionError) -> ObjectPlan? {
         if let concrete { return concrete.type == type ? concrete : nil }
         return try compiled.withLock { compiled throws(ExecutionError) in
-            if let plan = compiled[type] { return plan }
-            guard let plan = try compile?(type) else { return nil }
-            compiled[type] = plan
-            return plan
+            if let known = compiled[type] { return try known.get() }
+            do throws(ExecutionError) {
+                guard let plan = try compile?(type) else { return nil }
+                compiled[type] = .success(plan)
+                return plan
+            } catch {
+                compiled[type] = .failure(error)
+                throw error
+            }
         }
     }
 }

@@ -77,7 +77,8 @@ final class Metrics: Sendable {
         page.gauge(
             "relay_subscription_groups", "Groups of equal subscriptions.", open.groups)
         page.gauge(
-            "relay_live_bytes", "About what live results take in memory.", service.liveByteCount)
+            "relay_subscription_bytes", "About what subscriptions keep in memory.",
+            service.subscriptionByteCount)
         page.gauge(
             "relay_waiting_mutations", "Mutations waiting for the writer.",
             service.waitingMutations)

@@ -20,7 +20,11 @@ public struct SnapshotReader: Sendable {
 
     /// The record with this id, if it exists.
     public subscript(_ id: DataID) -> SnapshotRecord? {
-        snapshot.symbols.findRecord(id.rawValue).flatMap(existing)
+        guard let record = snapshot.symbols.findRecord(id.rawValue) else {
+            reads?.note(missing: id.rawValue)
+            return nil
+        }
+        return existing(record)
     }
 
     /// The record of a type whose `@unique` field has this value.

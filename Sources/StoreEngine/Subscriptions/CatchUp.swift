@@ -269,10 +269,12 @@ package final class CatchUp: Sendable {
         let sink = held.request.sink
         sink.whenDrained { [weak self] in
             guard let self else { return }
-            // Others of its connection have waited for room, too.
-            if sink.isFull { return deliverLater(held, at: sequence, outputs) }
-            outputs.deliver([.missed(held.response, to: sink)])
-            post(held.request, behind: sequence)
+            tasks.start { [self] in
+                // Others of its connection have waited for room, too.
+                if sink.isFull { return deliverLater(held, at: sequence, outputs) }
+                outputs.deliver([.missed(held.response(), to: sink)])
+                post(held.request, behind: sequence)
+            }
         }
     }
 

@@ -76,7 +76,44 @@ struct CatchUpPass {
     struct Held {
         /// Goes on behind the result.
         let request: SubscriptionRequest
-        let response: Response
+        /// Executes it: what nobody takes is not kept.
+        let response: @Sendable () -> Response
+    }
+
+    /// A result for a group: executed for the first that takes it.
+    private struct GroupResult {
+        let answer: EventQuestion.Answer
+        let normalizer: RecordNormalizer?
+        let notes: RelayNotes
+        private var full: Response?
+        private var patch: Response?
+
+        init(_ answer: EventQuestion.Answer, _ normalizer: RecordNormalizer?, _ notes: RelayNotes) {
+            self.answer = answer
+            self.normalizer = normalizer
+            self.notes = notes
+        }
+
+        /// - Parameter isFirst: the subscriber has had no result yet, and is to get all of it.
+        mutating func response(isFirst: Bool) -> Response {
+            if !isFirst, normalizer != nil {
+                let response = patch ?? make(isFirst: false)
+                patch = response
+                return response
+            }
+            let response = full ?? make(isFirst: true)
+            full = response
+            return response
+        }
+
+        func make(isFirst: Bool) -> Response {
+            let result = answer.result()
+            if !isFirst, let normalizer { return Response(eventPatch: result, normalizer, notes) }
+            return Response(result, notes)
+        }
+
+        /// Of what was executed.
+        var byteCount: Int { (full?.bytes.count ?? 0) + (patch?.bytes.count ?? 0) }
     }
 
     /// What a mutation leads to.
@@ -96,28 +133,30 @@ struct CatchUpPass {
         for place in concerned[intent.field] ?? [] {
             let group = groups[place]
             guard group.members.contains(where: { $0.sequence < snapshot.sequence }),
-                let result = group.question.result(of: mutation, service)
+                let answer = group.question.answer(to: mutation, service)
             else { continue }
             let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
-            let full = Response(result, notes)
-            let patch = group.normalizer.map { Response(eventPatch: result, $0, notes) } ?? full
+            var result = GroupResult(answer, group.normalizer, notes)
             var members: [Member] = []
             members.reserveCapacity(group.members.count)
             for var member in group.members {
                 if member.sequence < snapshot.sequence {
-                    let response = member.request.hasHadResult ? patch : full
+                    let isFirst = !member.request.hasHadResult
                     member.request = member.request.starting(.after(snapshot.sequence))
                     member.request.hasHadResult = true
                     if member.request.sink.isFull {
-                        told.held.append(Held(request: member.request, response: response))
+                        let later = GroupResult(answer, group.normalizer, notes)
+                        told.held.append(
+                            Held(request: member.request) { later.make(isFirst: isFirst) })
                         continue
                     }
-                    told.deliveries.append(.missed(response, to: member.request.sink))
+                    told.deliveries.append(
+                        .missed(result.response(isFirst: isFirst), to: member.request.sink))
                 }
                 members.append(member)
             }
             groups[place].members = members
-            told.size.byteCount += full.bytes.count + (patch === full ? 0 : patch.bytes.count)
+            told.size.byteCount += result.byteCount
         }
         told.size.count = told.deliveries.count
         return told

@@ -6,7 +6,7 @@ import SchemaService
 
 /// A subscription to events: the one place that says of which mutations it is told, and what. Asked by all who tell of
 /// commits: when they are new, when they were missed, and when the log says why.
-struct EventQuestion {
+struct EventQuestion: Sendable {
     private let plan: Plan
     private let variables: CoercedVariables
     /// Nil where nothing depends on who asks.
@@ -35,12 +35,29 @@ struct EventQuestion {
     /// What a mutation means to the subscription; nil when it is none of its events. One that the schema no longer has is
     /// none.
     func result(of mutation: ToldMutation, _ service: SchemaService) -> ExecutedResult? {
+        answer(to: mutation, service)?.result()
+    }
+
+    /// The same, to be executed when somebody takes it.
+    func answer(to mutation: ToldMutation, _ service: SchemaService) -> Answer? {
         guard events.mutations.contains(mutation.intent.field),
             let event = events.event(of: mutation, arguments: arguments, viewer: viewer)
         else { return nil }
-        var execution = Execution(
-            plan, variables: variables, on: mutation.snapshot, schema: service.executable,
-            viewer: viewer)
-        return execution.result(of: event)
+        return Answer(question: self, event: event, snapshot: mutation.snapshot, service: service)
+    }
+
+    /// An event of the subscription.
+    struct Answer: Sendable {
+        fileprivate let question: EventQuestion
+        fileprivate let event: Result<ObjectValue, ExecutionError>
+        fileprivate let snapshot: Snapshot
+        fileprivate let service: SchemaService
+
+        func result() -> ExecutedResult {
+            var execution = Execution(
+                question.plan, variables: question.variables, on: snapshot,
+                schema: service.executable, viewer: question.viewer)
+            return execution.result(of: event)
+        }
     }
 }

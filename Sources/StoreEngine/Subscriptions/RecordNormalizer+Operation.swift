@@ -6,9 +6,13 @@ import RelayIR
 import ResultPatches
 
 extension RecordNormalizer {
+    /// Bytes of ``longestPath``.
+    private static let pathLimit = 4_096
+
     /// Takes the results of an operation of a client apart.
+    /// - Returns: nil if the arguments are so long that whole results are the shorter answer.
     /// - Throws: if the operation has no normalization; one that was validated has.
-    init(
+    init?(
         _ operation: PreparedOperation, _ variables: CoercedVariables, schema: Schema
     ) throws(RelayDocumentErrors) {
         let normalized = try NormalizationOperation.normalizing(
@@ -17,5 +21,6 @@ extension RecordNormalizer {
             normalized,
             variables: normalized.argumentDefinitions.operationVariables(
                 given: VariableData(variables.values)))
+        if longestPath > Self.pathLimit { return nil }
     }
 }

@@ -175,8 +175,6 @@ final class SubscriptionGroup {
     let normalizer: RecordNormalizer?
     /// Of a live one among these: the records of the last result.
     var lastRecords = ResultRecords()
-    /// Of a live group: about what it takes in memory, as the table has counted it.
-    var keptBytes = 0
     /// Of a group of events that gets patches: those who have had no result yet, and are to get the first whole.
     var newSinks: Set<ObjectIdentifier> = []
 
@@ -192,13 +190,8 @@ final class SubscriptionGroup {
         self.normalizer = normalizer
     }
 
-    /// What the last result takes, and what it was read from: about 128 bytes for each record, measured with lists of
-    /// 1,850 records, in the dependencies and in the index of live groups.
-    var approximateKeptBytes: Int {
-        guard case .live(let dependencies) = trigger else { return 0 }
-        let results = (lastResult?.bytes.count ?? 0) * (normalizer == nil ? 1 : 4)
-        return 1_024 + results + 128 * (dependencies.records.count + dependencies.missing.count)
-    }
+    /// Some sink still wants results.
+    var isWanted: Bool { sinks.sinks.contains { $0.isWanted } }
 }
 
 /// A result without what the server says about it: a response that is still open.

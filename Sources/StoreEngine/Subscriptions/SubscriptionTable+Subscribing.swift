@@ -116,6 +116,8 @@ extension SubscriptionTable {
             viewer: service.looksAtViewer ? request.request.viewer : nil,
             sendsRecords: request.sendsRecords, showsOptimistic: request.showsOptimistic)
         if let id = groupIDs[key], let known = groups[id] { return known }
+        // Those that are open have a quarter for what their results grow by.
+        if memory.byteCount >= memoryLimit / 4 * 3 { throw Self.memoryLimitError }
         let plan = request.operation.plan(for: request.variables)
         lastGroupID += 1
         let group = SubscriptionGroup(
@@ -129,12 +131,12 @@ extension SubscriptionTable {
                 eventGroups[mutation, default: []].insert(group.id)
             }
         } else {
-            if liveBytes >= liveByteLimit { throw Self.liveLimitError }
             _ = refresh(group)
-            if liveBytes > liveByteLimit {
-                forget(group)
-                throw Self.liveLimitError
-            }
+        }
+        memory.count(group)
+        if memory.byteCount > memoryLimit {
+            forget(group)
+            throw Self.memoryLimitError
         }
         groups[group.id] = group
         groupIDs[key] = group.id
@@ -178,18 +180,20 @@ extension SubscriptionTable {
         }
     }
 
-    static var liveLimitError: ExecutionError {
+    static var memoryLimitError: ExecutionError {
         ExecutionError(
-            "All live results together need more memory than the server allows. This one has ended.",
-            code: .overloaded)
+            """
+            All subscriptions and live queries together need more memory than the server allows. This one \
+            has ended.
+            """, code: .overloaded)
     }
 
-    /// Takes a group out of what leads from commits to groups.
+    /// Takes a group out of the account, and of what leads from commits to groups.
     private mutating func forget(_ group: SubscriptionGroup) {
+        memory.remove(group)
         switch group.trigger {
         case .live(let dependencies):
             liveIndex.update(group.id, from: dependencies, to: Dependencies())
-            liveBytes -= group.keptBytes
         case .events(let question):
             for mutation in question.events.mutations { eventGroups[mutation]?.remove(group.id) }
         }

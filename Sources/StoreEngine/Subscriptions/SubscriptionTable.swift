@@ -32,8 +32,8 @@ struct SubscriptionTable {
         var subscriptions = 0
         /// Groups of equal ones.
         var groups = 0
-        /// About what the groups of live queries take in memory.
-        var liveBytes = 0
+        /// About what the groups keep in memory.
+        var byteCount = 0
         /// Executions, and those that were saved because others had asked the same.
         var executions = (run: 0, saved: 0)
     }
@@ -51,8 +51,11 @@ struct SubscriptionTable {
     private var untoldExpected = ChangeSet()
     /// What is expected on `snapshot` comes with a later step.
     private var isExpectationDue = false
-    /// Deliveries that are handed on together.
-    private static let handOverSize = 16_384
+    /// Deliveries that are handed on together. What is handed on can be sent while the others are made, and a connection
+    /// that it is too much for is closed.
+    private static let handOverSize = DeliverySize(count: 16_384, byteCount: 16 << 20)
+    /// What was handed on of the messages that are handled now.
+    private var handed = DeliverySize()
     /// Commits of which a subscriber that comes back is told here.
     static let resumeLimit = 32
 
@@ -63,24 +66,23 @@ struct SubscriptionTable {
     /// Groups of events by the mutations that they wait for.
     var eventGroups: [String: Set<SubscriptionGroup.ID>] = [:]
     var liveIndex = LiveIndex()
-    /// About what all live groups take in memory.
-    var liveBytes = 0
-    let liveByteLimit: Int
+    var memory = SubscriptionMemory()
+    let memoryLimit: Int
 
     private(set) var executions = (run: 0, saved: 0)
 
     /// - Parameters:
     ///   - recent: gets every commit that is told.
-    ///   - liveByteLimit: what live groups may take in memory; the one that would go beyond ends.
+    ///   - memoryLimit: how many bytes all groups may keep, about; the one that would keep more ends.
     init(
         _ service: SchemaService, _ identity: StoreIdentity, snapshot: Snapshot,
-        recent: RecentCommits, liveByteLimit: Int = .max
+        recent: RecentCommits, memoryLimit: Int = .max
     ) {
         self.service = service
         self.identity = identity
         self.snapshot = snapshot
         self.recent = recent
-        self.liveByteLimit = liveByteLimit
+        self.memoryLimit = memoryLimit
     }
 
     /// - Parameters:
@@ -96,16 +98,16 @@ struct SubscriptionTable {
         hand: (Output) -> Void
     ) -> Int {
         var handledCount = 0
-        var handed = DeliverySize()
+        handed = DeliverySize()
         for message in messages {
             handledCount += 1
             switch message {
             case .step(let step):
-                publish(step)
-                if !isBehind { tellLive() }
+                publish(step, hand)
+                if !isBehind { tellLive(hand) }
             case .subscribe(let request):
                 // One that joins a group is told its last result, which must be that of now.
-                tellLive()
+                tellLive(hand)
                 // One that has stopped meanwhile says so before this or after it, in the same queue.
                 if request.sink.isWanted { subscribe(request) }
             case .unsubscribe(let sink):
@@ -114,27 +116,31 @@ struct SubscriptionTable {
             var all = handed
             all += output.size
             guard all.isBelow(limit) else { break }
-            if output.size.count >= Self.handOverSize {
-                handed = all
-                hand(takeOutput())
-            }
+            handOver(hand)
         }
-        tellLive()
+        tellLive(hand)
         hand(takeOutput())
         return handledCount
+    }
+
+    /// Hands on what there is, if it is much.
+    private mutating func handOver(_ hand: (Output) -> Void) {
+        if output.size.isBelow(Self.handOverSize) { return }
+        handed += output.size
+        hand(takeOutput())
     }
 
     private mutating func takeOutput() -> Output {
         defer { output = Output() }
         output.figures = Figures(
-            subscriptions: groupsBySink.count, groups: groups.count, liveBytes: liveBytes,
+            subscriptions: groupsBySink.count, groups: groups.count, byteCount: memory.byteCount,
             executions: executions)
         return output
     }
 
     // MARK: Commits
 
-    private mutating func publish(_ step: Step) {
+    private mutating func publish(_ step: Step, _ hand: (Output) -> Void) {
         assert(step.publication.snapshot.sequence > snapshot.sequence, "steps come in log order")
         snapshot = step.publication.snapshot
         if let commit = step.publication.commit {
@@ -143,9 +149,11 @@ struct SubscriptionTable {
             untoldExpected.formUnion(commit.changes)
             let mutation = told(commit.mutation, commit.payload)
             for id in eventGroups[commit.intent.field] ?? [] {
-                guard let group = groups[id], let result = event(mutation, for: group)
+                guard let group = groups[id], group.isWanted,
+                    let result = event(mutation, for: group)
                 else { continue }
                 tell(group, result)
+                handOver(hand)
             }
         }
         switch step.expected {
@@ -161,7 +169,7 @@ struct SubscriptionTable {
     }
 
     /// Tells live groups what has changed since they were told last, as far as they are concerned.
-    private mutating func tellLive() {
+    private mutating func tellLive(_ hand: (Output) -> Void) {
         let changes = untold
         // What is expected must be that on top of the newest state.
         let expectedChanges = isExpectationDue ? ChangeSet() : untoldExpected
@@ -177,6 +185,7 @@ struct SubscriptionTable {
                     in: visible(to: group))
             else { continue }
             refreshAndTell(group)
+            handOver(hand)
         }
     }
 
@@ -218,10 +227,9 @@ struct SubscriptionTable {
     private mutating func refreshAndTell(_ group: SubscriptionGroup) {
         let last = group.lastResult
         let lastRecords = group.lastRecords
-        let lastBytes = group.keptBytes
         let result = refresh(group)
-        if group.keptBytes > lastBytes, liveBytes > liveByteLimit {
-            return end(group, Self.liveLimitError)
+        if memory.count(group), memory.byteCount > memoryLimit {
+            return end(group, Self.memoryLimitError)
         }
         if result == last { return }
         guard group.normalizer != nil else { return tell(group, .latest(response(result))) }
@@ -278,9 +286,6 @@ struct SubscriptionTable {
         }
         group.trigger = .live(dependencies)
         group.lastResult = result
-        let keptBytes = group.approximateKeptBytes
-        liveBytes += keptBytes - group.keptBytes
-        group.keptBytes = keptBytes
         return result
     }
 }

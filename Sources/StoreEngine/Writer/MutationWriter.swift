@@ -41,7 +41,7 @@ final class MutationWriter: Sendable {
 
     /// Mutations in one turn.
     private let turnLimit: Int
-    /// Bytes of events in one turn, about. A mutation of as many is a large one.
+    /// Bytes of events and answers in one turn, about. A mutation whose events take as many is a large one.
     private static let turnBytes = 1 << 20
 
     /// - Parameters:
@@ -127,14 +127,14 @@ final class MutationWriter: Sendable {
 
     private func append(_ turn: WriterTurn, on base: PendingHead.Base) {
         if turn.events.isEmpty { return }
-        inFlight.begin(turn.byteCount, isAlone: turn.isLarge) { [self] in
+        inFlight.begin(turn.heldByteCount, isAlone: turn.isLarge) { [self] in
             journal.append(turn.events, expecting: base.snapshot.sequence) { [self] result in
                 switch result {
                 case .success: complete(turn)
                 case .failure(let error): fail(base, error)
                 }
                 // A journal is not appended to where it completes.
-                if let next = inFlight.end(turn.byteCount) {
+                if let next = inFlight.end(turn.heldByteCount) {
                     runner.inputs.tasks.start(.high, next)
                 }
                 goOn()

@@ -33,6 +33,9 @@ struct WriterTurn: Sendable {
     private(set) var notes: [Note] = []
     /// About what the events take.
     private(set) var byteCount = 0
+    /// The same, and what the answers take that are held until the events are durable.
+    var heldByteCount: Int { byteCount + answerByteCount }
+    private var answerByteCount = 0
     /// It has one message, whose events alone take as much as a turn may.
     private(set) var isLarge = false
     private let runner: MutationRunner
@@ -43,12 +46,12 @@ struct WriterTurn: Sendable {
         for intent in base.abandoned { revoke(intent) }
     }
 
-    /// Carries out messages, the first in any case, and others until the events take so many bytes. One that takes as
-    /// many by itself is the only one of its turn, so that no other fails because the log cannot take it.
+    /// Carries out messages, the first in any case, and others until events and answers take so many bytes. One whose
+    /// events take as many by itself is the only one of its turn, so that no other fails because the log cannot take it.
     /// - Returns: how many.
     mutating func take(_ messages: some Collection<Message>, upTo byteLimit: Int) -> Int {
         var taken = 0
-        for message in messages where taken == 0 || byteCount < byteLimit {
+        for message in messages where taken == 0 || heldByteCount < byteLimit {
             guard take(message, writingAtMost: taken == 0 ? nil : byteLimit) else { break }
             taken += 1
             if taken == 1 { isLarge = byteCount >= byteLimit }
@@ -82,12 +85,18 @@ struct WriterTurn: Sendable {
     private mutating func add(_ run: MutationRunner.Run, of request: MutationRequest) {
         for publication in run.publications { append(publication, run.timeMicroseconds) }
         switch run.end {
-        case .done(let outcome): note(.promise(.answer(request, outcome)))
-        case .repeats(let outcome, let sequence):
-            note(.promise(.answer(request, outcome)), needs: sequence)
+        case .done(let outcome): answer(request, outcome)
+        case .repeats(let outcome, let sequence): answer(request, outcome, needs: sequence)
         case .joins(let intent): note(.join(intent, request))
         case .waits(let ongoing): note(.promise(.start(ongoing)))
         }
+    }
+
+    private mutating func answer(
+        _ request: MutationRequest, _ outcome: Outcome, needs: UInt64? = nil
+    ) {
+        if case .executed(let response) = outcome { answerByteCount += response.bytes.count }
+        note(.promise(.answer(request, outcome)), needs: needs)
     }
 
     private mutating func note(_ what: Note.What, needs: UInt64? = nil) {

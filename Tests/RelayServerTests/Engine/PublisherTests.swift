@@ -203,13 +203,13 @@ struct PublisherTests {
     }
 
     @Test func soManyBytesOfLiveResultsAreKeptAndNoMore() async throws {
-        // Two groups' worth: a group counts 1,024 bytes, and what its result was read from.
-        let engine = try await EngineUnderTest { $0.liveBytes = 3_600 }
+        // Two groups' worth: each counts 1,024 bytes, its plan, and what its result was read from.
+        let engine = try await EngineUnderTest { $0.subscriptionBytes = 6_000 }
         let sinks = try ["a", "b"].map {
             try engine.subscribe("query @live { \($0): user { id } }")
         }
         for sink in sinks { _ = try await engine.results(of: sink, count: 1) }
-        let counted = engine.service.liveByteCount
+        let counted = engine.service.subscriptionByteCount
         #expect(counted > 2 * 1_024)
         let third =
             "query @live { c: user { totalCount } d: user { todos { edges { node { text } } } } }"
@@ -217,21 +217,21 @@ struct PublisherTests {
         let error = try await engine.results(of: refused, count: 1)[0]
         #expect(error.firstErrorCode == "OVERLOADED")
         #expect(engine.service.subscriptionCounts == (2, 2))
-        #expect(engine.service.liveByteCount == counted)
+        #expect(engine.service.subscriptionByteCount == counted)
         // One that asks what is asked already takes nothing.
         let equal = try engine.subscribe("query @live { a: user { id } }")
         #expect(try await engine.results(of: equal, count: 1)[0]["data"]?["a"]?["id"] != nil)
         for sink in sinks { engine.service.unsubscribe(sink) }
         engine.service.unsubscribe(equal)
         try await eventually("nothing to be kept") {
-            engine.service.liveByteCount == 0 ? true : nil
+            engine.service.subscriptionByteCount == 0 ? true : nil
         }
         let late = try engine.subscribe(third)
         #expect(try await engine.results(of: late, count: 1)[0]["data"]?["d"] != nil)
     }
 
     @Test func theLiveQueryThatGrowsBeyondTheBoundEnds() async throws {
-        let engine = try await EngineUnderTest { $0.liveBytes = 20_000 }
+        let engine = try await EngineUnderTest { $0.subscriptionBytes = 20_000 }
         let small = try engine.subscribe("query @live { user { totalCount } }")
         let large = try engine.subscribe(
             "query @live { user { todos { edges { node { text } } } } }")

@@ -28,7 +28,7 @@ struct QueueBound {
                 name: "repeats of a mutation whose handler waits",
                 bound: grouped(PendingHead.joinLimit), atTheBound: refused),
             QueueBound(
-                name: "events on their way to the disk",
+                name: "events on their way to the disk, and answers that wait for them",
                 bound: "\(limits.inFlightBytes >> 20) MiB",
                 atTheBound: "the writer waits, so mutations wait for it"),
             QueueBound(
@@ -52,9 +52,9 @@ struct QueueBound {
                     or those of \(CatchUp.settleInterval) commits, and those of one commit
                     """, atTheBound: "telling of what was missed waits"),
             QueueBound(
-                name: "results of live queries, and what they were read from",
-                bound: "`--max-live-bytes`, \(limits.liveBytes >> 30) GiB",
-                atTheBound: "the query that would take more ends with `OVERLOADED`"),
+                name: "what subscriptions and live queries keep",
+                bound: "`--max-subscription-bytes`, \(limits.subscriptionBytes >> 30) GiB",
+                atTheBound: "the one that would keep more ends with `OVERLOADED`"),
             QueueBound(
                 name: "subscriptions that wait to begin, with the commits before them",
                 bound: grouped(limits.beginningSubscriptions), atTheBound: refused),

@@ -29,7 +29,7 @@ import Testing
         "repeats of a mutation whose handler waits": [
             "RelayServerTests/Handlers/WaitingMutationTests.soManyRepeatsWaitForOneHandlerAndNoMore"
         ],
-        "events on their way to the disk": [
+        "events on their way to the disk, and answers that wait for them": [
             "RelayServerTests/Engine/MutationWriterTests.soManyBytesAreOnTheirWayToTheDiskAndTheWriterWaits"
         ],
         "events that the log has taken and not written": [
@@ -47,7 +47,7 @@ import Testing
         "the same, of what was missed": [
             "RelayServerTests/Engine/ResumeTests.soMuchOfWhatWasMissedIsOnItsWayAndNoMore"
         ],
-        "results of live queries, and what they were read from": [
+        "what subscriptions and live queries keep": [
             "RelayServerTests/Engine/PublisherTests.soManyBytesOfLiveResultsAreKeptAndNoMore",
             "RelayServerTests/Engine/PublisherTests.theLiveQueryThatGrowsBeyondTheBoundEnds",
         ],

@@ -48,7 +48,7 @@ import Testing
         EventLog/Housekeeping.swift spares = by EventLogOptions.segmentsAhead
         RelayRecords/Events/HistoryTail.swift schemaChanges = by the events of a tail, which the newest commits bound
         EventStore/Journal/BackgroundQueue.swift waiting = by who asks: readers wait for the last answer, tries share one
-        EventStore/Journal/CompletionQueue.swift entries = queue events on their way to the disk
+        EventStore/Journal/CompletionQueue.swift entries = queue events on their way to the disk, and answers that wait for them
         EventStore/Journal/FileJournal.swift ahead = by EventFollower.batchEvents and batchBytes
         EventStore/Journal/FileJournal.swift roomAskers = queue tries of `/readyz` whether a full disk has room
         StoreEngine/SequenceSubscriptions.swift tasks = queue subscriptions to sequences of Swift code whose tasks run
@@ -62,6 +62,8 @@ import Testing
         StoreEngine/Subscriptions/SinkSet.swift positions = flag --max-operations
         StoreEngine/Subscriptions/SinkSet.swift sinks = flag --max-operations
         StoreEngine/Subscriptions/Subscription.swift newSinks = flag --max-operations
+        StoreEngine/Subscriptions/SubscriptionMemory.swift groups = flag --max-operations
+        StoreEngine/Subscriptions/SubscriptionMemory.swift plans = flag --max-operations
         StoreEngine/Subscriptions/SubscriptionTable.swift behind = by the subscriptions that one batch of the publisher begins
         StoreEngine/Subscriptions/SubscriptionTable.swift deliveries = queue results on their way to connections
         StoreEngine/Subscriptions/SubscriptionTable.swift eventGroups = flag --max-operations

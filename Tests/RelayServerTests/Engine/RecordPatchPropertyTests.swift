@@ -87,8 +87,9 @@ struct RecordPatchPropertyTests {
         let engine = try await Self.engine(for: question)
         var asked = GraphQLRequest(query: question.text, variables: question.variables)
         let operation = try engine.service.prepare(asked)
-        let normalizer = try RecordNormalizer(
+        let made = try RecordNormalizer(
             operation, try operation.coerce(question.variables), schema: engine.schema)
+        let normalizer = try #require(made)
         asked.extensions = ["relay": ["records": true]]
         let sink = TestSink()
         try engine.service.subscribe(operation, asked, sink: sink)
@@ -152,8 +153,9 @@ struct RecordPatchPropertyTests {
               node { id complete } } } } } }
             """
         let operation = try engine.service.prepare(GraphQLRequest(query: text))
-        let normalizer = try RecordNormalizer(
+        let made = try RecordNormalizer(
             operation, try operation.coerce([:]), schema: engine.schema)
+        let normalizer = try #require(made)
         let patched = try engine.subscribe(text, relay: ["records": true])
         let whole = try engine.subscribe(text)
         for _ in 0..<40 { _ = try await engine.run(Self.changeOfTodos(&random)) }

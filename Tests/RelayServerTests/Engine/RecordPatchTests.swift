@@ -30,6 +30,20 @@ struct RecordPatchTests {
         #expect(results[1].relay?["records"] == ["VXNlcjptZQ==": ["totalCount": 3]])
     }
 
+    /// Each record without an id is named by the arguments on the way to it.
+    @Test func longArgumentsMakeEveryResultWhole() async throws {
+        let engine = try await EngineUnderTest()
+        let long = String(repeating: "0", count: 5_000)
+        let sink = try engine.subscribe(
+            "subscription { user { totalCount todos(first: 1, after: \"\(long)\") { edges { cursor } } } }",
+            relay: ["records": true])
+        _ = try await engine.results(of: sink, count: 1)
+        _ = try await engine.addTodo("a")
+        let results = try await engine.results(of: sink, count: 2)
+        #expect(results[1]["data"]?["user"]?["totalCount"] == 3)
+        #expect(results[1].relay?["records"] == nil)
+    }
+
     @Test func aLinkThatIsAddedIsASplice() async throws {
         let engine = try await EngineUnderTest()
         for number in 0..<5 { _ = try await engine.addTodo("\(number)") }

@@ -8,6 +8,26 @@ import Testing
 @testable import StoreEngine
 
 @Suite(.bounded) struct SubscriptionTableTests {
+    @Test func aCommitIsNotExecutedForThoseThatHaveGone() async throws {
+        let engine = try await EngineUnderTest()
+        let sinks = try (0..<4).map {
+            try engine.subscribe("subscription { todoAdded { todo { a\($0): text } } }")
+        }
+        try await eventually("all") {
+            engine.service.subscriptionCounts.groups == 4 ? true : nil
+        }
+        // Their plans.
+        #expect(engine.service.subscriptionByteCount > 4 * 1_024)
+        for sink in sinks.dropFirst() { sink.leave() }
+        _ = try await engine.addTodo("x")
+        try await engine.everyPublication()
+        #expect(engine.service.subscriptionExecutions.run == 1)
+        for sink in sinks { engine.service.unsubscribe(sink) }
+        try await eventually("nothing to be kept") {
+            engine.service.subscriptionByteCount == 0 ? true : nil
+        }
+    }
+
     /// What clients expect is worked out once for several steps that were appended together. Who joins between them is
     /// shown what was expected before, under the cursor of that state.
     @Test func aResultHasTheCursorOfTheStateThatItShows() throws {

@@ -49,6 +49,30 @@ struct HandlersTests {
         #expect(results[1]["data"] == ["listed": ["label": "new text!"]])
     }
 
+    @Test func aLiveQueryFollowsWhatAComputedFieldHasNotFound() async throws {
+        var handlers = Handlers()
+        handlers.resolve("Query.name") { context in
+            context.records["Late-1"]?["name"] ?? .null
+        }
+        handlers.mutation("make") { records, _ in
+            let late = records.create(typeName: "Late")
+            late["name"] = "there"
+            return late.dataID
+        }
+        let engine = try await EngineUnderTest(
+            sdl: """
+                interface Node { id: ID! }
+                type Query { name: String }
+                type Mutation { make: MakePayload }
+                type MakePayload { late: Late }
+                type Late implements Node { id: ID! name: String }
+                """, handlers: handlers, seed: "")
+        let sink = try engine.subscribe("query @live { name }")
+        _ = try await engine.results(of: sink, count: 1)
+        _ = try await engine.run("mutation { make { late { id } } }")
+        #expect(try await engine.results(of: sink, count: 2)[1]["data"] == ["name": "there"])
+    }
+
     // MARK: Mutations
 
     /// A key ends with its field, which may have `_` in it as well as what stands before.
