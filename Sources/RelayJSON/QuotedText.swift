@@ -1,9 +1,12 @@
 extension String {
     /// The text for a message that quotes it: what a client sent may be millions of bytes long, and a message may be one
     /// of hundreds.
-    package var shortened: String {
-        guard utf8.count > JSONValue.quotedBytes else { return self }
-        var end = utf8.index(utf8.startIndex, offsetBy: JSONValue.quotedBytes)
+    package var shortened: String { shortened(to: JSONValue.quotedBytes) }
+
+    /// At most so many bytes of the text.
+    package func shortened(to limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: limit)
         while utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
         return String(self[..<end]) + "…"
     }

@@ -10,6 +10,8 @@ package struct SchemaService: Sendable {
     package let waiting: [String: WaitingMutation]
     /// Some results are computed by Swift code, which may depend on the viewer.
     package let looksAtViewer: Bool
+    /// What Swift code computes, as `Type.field`.
+    package let computedFields: Set<String>
     /// By root field of the subscription type.
     package let subscriptions: [String: SubscriptionSource]
     /// What all of it was made from.
@@ -27,6 +29,7 @@ package struct SchemaService: Sendable {
             if case .waiting(let mutation) = mutation { mutation } else { nil }
         }
         looksAtViewer = schema.looksAtViewer
+        computedFields = schema.computedFields
         subscriptions = schema.subscriptions.mapValues { $0(symbols) }
         source = schema
     }

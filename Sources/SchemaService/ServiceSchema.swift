@@ -1,3 +1,4 @@
+import GraphQLExecution
 package import GraphQLLanguage
 package import Logging
 @_spi(Rooms) package import RelayRecords
@@ -22,6 +23,8 @@ package struct ServiceSchema: Sendable {
     let types: ServiceTypes
     /// Some results depend on the viewer: Swift code computes them.
     let looksAtViewer: Bool
+    /// As `Type.field`.
+    let computedFields: Set<String>
     let resolvers: [TypeID: [String: ResolverMaker]]
     let mutations: [String: MutationDefinition]
     let subscriptions: [String: SubscriptionSourceMaker]
@@ -51,12 +54,20 @@ package struct ServiceSchema: Sendable {
     }
 
     /// Reads a schema that was in force, to look at records that were written under it. What the program
-    /// that served it did by handlers is unknown here: such fields are errors when they are asked for.
-    package init(reading text: String) throws(SchemaMistakes) {
+    /// that served it did by handlers is unknown here.
+    /// - Parameter computed: fields, as `Type.field`, that a program computes: errors when they are asked for. Any other
+    ///   field of a record is taken for a stored one, so that a computed one is null.
+    package init(
+        reading text: String, computed: Set<String> = []
+    ) throws(SchemaMistakes) {
         let documents = [Source(text)]
         let (schema, errors) = try Self.assemble(documents)
         guard errors.isEmpty else { throw SchemaMistakes(errors.map(SchemaMistake.init)) }
-        self.init(documents, schema, Handlers(), MistakeCollector(schema))
+        var handlers = Handlers()
+        for field in computed {
+            handlers.resolve(field) { _ throws(ExecutionError) in throw .absent(field) }
+        }
+        self.init(documents, schema, handlers, MistakeCollector(schema))
     }
 
     private static func assemble(
@@ -91,6 +102,7 @@ package struct ServiceSchema: Sendable {
         text = documents.map { String(decoding: $0.bytes, as: UTF8.self) }.joined(separator: "\n")
         self.schema = schema
         self.types = types
+        computedFields = Set(handlers.resolvers.keys)
         looksAtViewer = !handlers.resolvers.isEmpty || handlers.followsCommits
         let all = fields.indexes + mutations.indexes
         self.indexes = all.enumerated().filter { !all[..<$0.offset].contains($0.element) }

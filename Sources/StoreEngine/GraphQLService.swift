@@ -117,7 +117,7 @@ package final class GraphQLService: Sendable {
         past = PastQueries(
             journal, identity,
             limits: .init(events: limits.pastEvents, documents: documents),
-            tasks: inputs.tasks, logger: logger)
+            computedFields: schemaService.computedFields, tasks: inputs.tasks, logger: logger)
         let counted: @Sendable ([Delivery]) -> Void = { [counters] deliveries in
             counters.count(\.deliveries, deliveries.count)
             deliver(deliveries)

@@ -35,6 +35,8 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
 
     private var phase = Phase.open
     private var isServing = false
+    /// The handler has seen the head of the request whose body is awaited, and wants the body.
+    private var isBodyWelcome = false
     private var hasServedRequest = false
     /// Since when the present state of affairs lasts, in monotonic milliseconds.
     private var waitingSince = monotonicMilliseconds()
@@ -91,17 +93,13 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         while phase == .open, exchange == nil, !isBackedUp {
             switch parser.next() {
             case .incomplete:
+                if let head = parser.head, refusesBody(of: head) { continue }
                 isServing = false
                 if stream.isInputOver { end() } else { updateReading() }
                 return
             case .headBeforeBody(let head):
-                if isRefused {
-                    refuse(Self.tooMany, isHead: head.method == "HEAD")
-                } else if let answer = server.handler.refusal(beforeBody: request(head, [])) {
-                    refuse(answer, isHead: head.method == "HEAD")
-                } else {
-                    send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
-                }
+                if refusesBody(of: head) { continue }
+                send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
             case .request(let head, let body):
                 begin(head, body)
             case .refused(let response):
@@ -112,10 +110,23 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         updateReading()
     }
 
+    /// Answers a request whose body has not come, if its head says enough: a stranger's body is not kept.
+    /// - Returns: whether it did. Asked once for each request.
+    private func refusesBody(of head: HTTPRequestParser.Head) -> Bool {
+        if isBodyWelcome { return false }
+        isBodyWelcome = true
+        let answer =
+            isRefused ? Self.tooMany : server.handler.refusal(beforeBody: request(head, []))
+        guard let answer else { return false }
+        refuse(answer, isHead: head.method == "HEAD")
+        return true
+    }
+
     private static let tooMany = HTTPResponse(status: 503, text: "There are too many connections.")
     private static let tooSlow = HTTPResponse(status: 408, text: "The body comes too slowly.")
 
     private func begin(_ head: HTTPRequestParser.Head, _ body: [UInt8]) {
+        isBodyWelcome = false
         waitingSince = monotonicMilliseconds()
         hasServedRequest = true
         if isRefused {

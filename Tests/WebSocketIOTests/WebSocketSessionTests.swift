@@ -252,7 +252,11 @@ struct WebSocketSessionTests {
     }
 
     @Test func aSlowReaderIsSeenInQueuedBytesAndDrains() async throws {
-        try await TestServer.run { server in
+        try await TestServer.run({
+            // However long the test may have to wait for its turn on a busy machine.
+            $0.limits.writeStuckTimeout = .testDeadline
+            $0.limits.keepAlive = .testDeadline
+        }) { server in
             let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
             try await client.upgrade()
             await eventually { !server.handler.now.connections.isEmpty }

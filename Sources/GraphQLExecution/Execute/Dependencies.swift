@@ -5,8 +5,10 @@ package import RelayJSON
 package struct Dependencies: Sendable {
     /// Fields of records, one selection at a time: the keys are in the plan and shared.
     package private(set) var records: [RecordIndex: [ObjectKeys]] = [:]
-    /// Types for which a record that is created, deleted, or gets another unique value may change the result.
+    /// Types of which a record that is created may change the result.
     package private(set) var types: Set<NameIndex> = []
+    /// The keys of unique fields: a record of these types that gets another value may change the result.
+    private var uniqueKeys: Set<NameIndex> = []
     /// Ids of which there was no record; one that is created may change the result.
     package private(set) var missing: Set<ExactText> = []
 
@@ -46,7 +48,11 @@ package struct Dependencies: Sendable {
         if records[record]?.contains(keys) != true { records[record, default: []].append(keys) }
     }
 
-    mutating func insert(type: NameIndex) { types.insert(type) }
+    /// Records of a type were searched: all, or those with some value under a unique key.
+    mutating func insert(type: NameIndex, key: NameIndex?) {
+        types.insert(type)
+        if let key { uniqueKeys.insert(key) }
+    }
 
     mutating func insert(missing id: String) { missing.insert(ExactText(id)) }
 
@@ -66,9 +72,10 @@ package struct Dependencies: Sendable {
         }
         if changes.created.contains(where: isMissed) { return true }
         if types.isEmpty { return false }
-        // A deleted record's type is gone with it: any deletion may be one of ours.
-        if !changes.deleted.isEmpty { return true }
-        let touched = changes.created + changes.fields.map(\.record)
-        return touched.contains { snapshot.type(of: $0).map(types.contains) ?? false }
+        let isSearched: (RecordIndex) -> Bool = { [types] record in
+            snapshot.type(of: record).map(types.contains) ?? false
+        }
+        return changes.created.contains(where: isSearched)
+            || changes.fields.contains { uniqueKeys.contains($0.key) && isSearched($0.record) }
     }
 }

@@ -91,15 +91,17 @@ extension Execution {
         // Looked for again below each element of a list; a long text costs as much as many elements.
         remainingVisits -= text.utf8.count / 64
         let found = snapshot.find(text, lookup)
-        for unique in lookup.uniqueKeys {
+        if dependencies == nil { return found }
+        if let found {
             // The value may move to another record; then that one is found.
-            if let found { depend(on: found, [unique.key], for: field) }
+            depend(on: found, lookup.uniqueKeys.map(\.key), for: field)
         }
-        if found == nil {
-            // Without unique fields, only a record with this id is the one.
-            if lookup.uniqueKeys.isEmpty { depend(onMissing: text) }
-            for type in lookup.types where !lookup.uniqueKeys.isEmpty { depend(onRecordsOf: type) }
+        // With several unique fields, a value of an earlier one comes before that of a later one.
+        if found == nil || lookup.uniqueKeys.count > 1 {
+            for unique in lookup.uniqueKeys { depend(onRecordsOf: unique.type, with: unique.key) }
         }
+        // A record with this id comes before one with this value.
+        if found.map({ snapshot.symbols.idString($0) }) != text { depend(onMissing: text) }
         return found
     }
 
@@ -263,7 +265,10 @@ extension Execution {
             snapshot: snapshot, reads: reads)
         defer {
             for (record, keys) in reads?.records ?? [] { depend(on: record, keys, for: field) }
-            for type in reads?.types ?? [] { depend(onRecordsOf: type) }
+            for (type, keys) in reads?.types ?? [:] {
+                depend(onRecordsOf: type)
+                for key in keys { depend(onRecordsOf: type, with: key) }
+            }
             for id in reads?.missing ?? [] { depend(onMissing: id) }
         }
         let value: JSONValue

@@ -316,7 +316,9 @@ package struct Execution: ~Copyable {
         dependencies?.insert(record, keys, for: field)
     }
 
-    mutating func depend(onRecordsOf type: NameIndex) { dependencies?.insert(type: type) }
+    mutating func depend(onRecordsOf type: NameIndex, with key: NameIndex? = nil) {
+        dependencies?.insert(type: type, key: key)
+    }
 
     mutating func depend(onMissing id: String) { dependencies?.insert(missing: id) }
 }

@@ -27,10 +27,14 @@ package struct ExecutionError: Error, Hashable, Sendable {
         self.path = path
     }
 
+    /// Names and literals of a document may be as long as the document.
+    private static let messageBytes = 1_024
+
     /// An error of the language as an error of a response.
     package init(_ error: DocumentError) {
         self.init(
-            error.message, code: error.code.map(ErrorCode.init(rawValue:)),
+            error.message.shortened(to: Self.messageBytes),
+            code: error.code.map(ErrorCode.init(rawValue:)),
             locations: error.locations)
     }
 }

@@ -29,7 +29,7 @@ package struct FieldCall: Sendable {
 package final class ReadLog: Sendable {
     private struct Reads {
         var records: [RecordIndex: Set<NameIndex>] = [:]
-        var types: Set<NameIndex> = []
+        var types: [NameIndex: Set<NameIndex>] = [:]
         var missing: Set<ExactText> = []
     }
 
@@ -42,9 +42,13 @@ package final class ReadLog: Sendable {
         reads.withLock { $0.records[record, default: []].formUnion(keys) }
     }
 
-    /// Notes that records of a type were searched.
-    package func note(type: NameIndex) {
-        reads.withLock { _ = $0.types.insert(type) }
+    /// Notes that records of a type were searched: all, or those with some value under a unique key.
+    package func note(type: NameIndex, key: NameIndex? = nil) {
+        reads.withLock { reads in
+            var keys = reads.types[type] ?? []
+            if let key { keys.insert(key) }
+            reads.types[type] = keys
+        }
     }
 
     /// Notes that there was no record with this id.
@@ -56,7 +60,8 @@ package final class ReadLog: Sendable {
         reads.withLock { $0.records.map { ($0.key, Array($0.value)) } }
     }
 
-    var types: Set<NameIndex> { reads.withLock { $0.types } }
+    /// With the keys that they were searched by.
+    var types: [NameIndex: Set<NameIndex>] { reads.withLock { $0.types } }
 
     var missing: [String] { reads.withLock { $0.missing.map(\.text) } }
 }

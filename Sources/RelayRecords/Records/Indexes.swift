@@ -26,6 +26,8 @@ package struct Indexes: Sendable {
     /// restart.
     private var recordsByType: [NameIndex: LinkList] = [:]
     private var recordsByValue: [FieldOfType: TreeDictionary<ExactText, RecordIndex>] = [:]
+    /// Bytes of the longest value that was ever among them.
+    private var longestValue = 0
     /// Records with a value that a later one has taken too, in that order. Only within a draft: committed
     /// values are unique.
     private var displaced: [FieldOfType: [ExactText: [RecordIndex]]] = [:]
@@ -75,7 +77,9 @@ package struct Indexes: Sendable {
     package func record(
         of type: NameIndex, where key: NameIndex, is value: String
     ) -> RecordIndex? {
-        recordsByValue[FieldOfType(type: type, key: key)]?[ExactText(value)]
+        // A stranger's text may have millions of bytes.
+        if value.utf8.count > longestValue { return nil }
+        return recordsByValue[FieldOfType(type: type, key: key)]?[ExactText(value)]
     }
 
     /// Whether ``position(of:in:of:)`` knows the lists in this field of records of a type.
@@ -155,6 +159,7 @@ package struct Indexes: Sendable {
             displaced[unique, default: [:]][value, default: []].append(other)
         }
         recordsByValue[unique]?[value] = record
+        longestValue = max(longestValue, value.text.utf8.count)
     }
 
     private mutating func remove(

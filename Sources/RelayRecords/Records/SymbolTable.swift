@@ -73,6 +73,8 @@ import Threads
     private static let firstBlockBits = 8
 
     private let slots: Atomic<UnsafeMutableRawPointer>
+    /// Bytes of the longest text that was ever added.
+    private let longest = Atomic(0)
     private var retiredSlots: [UnsafeMutableRawPointer] = []
     private var slotCapacity: Int
     private let seed: UInt64
@@ -138,7 +140,9 @@ import Threads
 
     /// The number of a text, or nil when the table does not have it.
     @_spi(Rooms) public func find(_ text: UnsafeBufferPointer<UInt8>) -> UInt32? {
-        find(text, hash: hash(text)).number
+        // A stranger's text may have millions of bytes.
+        if text.count > longest.load(ordering: .relaxed) { return nil }
+        return find(text, hash: hash(text)).number
     }
 
     @_spi(Rooms) public func find(_ text: String) -> UInt32? {
@@ -167,6 +171,9 @@ import Threads
 
     /// Only under the lock.
     private func add(_ text: UnsafeBufferPointer<UInt8>, hash: UInt64) -> UInt32 {
+        if text.count > longest.load(ordering: .relaxed) {
+            longest.store(text.count, ordering: .relaxed)
+        }
         // Another thread may have been faster.
         let found = find(text, hash: hash)
         if let number = found.number {

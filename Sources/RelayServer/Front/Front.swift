@@ -140,7 +140,7 @@ final class Front: HTTPServerHandler {
         case "/readyz":
             let service = service
             // The log is open and folded before the port is; what is left is whether it takes mutations.
-            Task.detached {
+            Task.detached(priority: .high) {
                 let reason = await service.unreadiness()
                 responder.respond(
                     HTTPResponse(status: reason == nil ? 200 : 503, text: reason ?? "ok"))
@@ -153,7 +153,8 @@ final class Front: HTTPServerHandler {
             return
         }
         let metrics = metrics
-        Task.detached { responder.respond(await metrics.response()) }
+        // Whoever looks after the server is not kept waiting by queries.
+        Task.detached(priority: .high) { responder.respond(await metrics.response()) }
     }
 
     // MARK: GraphQL over HTTP

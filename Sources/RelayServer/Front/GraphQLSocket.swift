@@ -12,6 +12,8 @@ import WebSocketIO
 /// the lock is hardly ever waited for: nothing is read, written or hashed at length while it is held.
 final class GraphQLSocket: WebSocketHandler {
     static let subprotocol = "graphql-transport-ws"
+    /// Queries of a connection that are executed at a time.
+    static let queriesAtOnce = max(1, IOLoop.usableProcessors - 1)
 
     private struct State {
         var machine = ServerConnection()
@@ -28,6 +30,7 @@ final class GraphQLSocket: WebSocketHandler {
         var pace: RequestPace
         /// Operations whose documents are not known yet, long ones, and those that came after them.
         var arrivals = ArrivalOrder<Arrival>()
+        var queries = QueryLine<Arrival>(limit: GraphQLSocket.queriesAtOnce)
         /// Since when nothing has been sent.
         var silentSince = ContinuousClock.now
     }
@@ -47,7 +50,8 @@ final class GraphQLSocket: WebSocketHandler {
     private let onClose: @Sendable (GraphQLSocket, WebSocketClose) -> Void
 
     /// - Parameters:
-    ///   - viewer: what the handshake's headers have said. - onClose: called when the connection is gone.
+    ///   - viewer: what the handshake's headers have said.
+    ///   - onClose: called when the connection is gone.
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
         viewer: Authentication.Viewer, limits: SocketLimits,
@@ -206,8 +210,8 @@ final class GraphQLSocket: WebSocketHandler {
         let isLong = operation.byteCount > ServerConnection.shortMessageBytes
         let known = isLong ? nil : service.findPrepared(request)
         if let known, known.kind == .query {
-            Task.detached { self.run(operation, self.ready(operation, known, request)) }
-            return
+            let ready = ready(operation, known, request)
+            return beginInTurn(Arrival(operation: operation, ready: ready))
         }
         let ticket = state.withLock { $0.arrivals.arrive(isReady: known != nil) }
         switch (ticket, known) {
@@ -216,7 +220,8 @@ final class GraphQLSocket: WebSocketHandler {
         case (let ticket?, let known?):
             settle(ticket, Arrival(operation: operation, ready: ready(operation, known, request)))
         case (let ticket?, nil):
-            Task.detached {
+            // Queries that are executed must not hold it up.
+            Task.detached(priority: .high) {
                 let ready = Result { () throws(ExecutionErrors) in
                     try self.ready(operation, try self.service.prepare(request), request).get()
                 }
@@ -244,10 +249,29 @@ final class GraphQLSocket: WebSocketHandler {
     private func settle(_ ticket: ArrivalOrder<Arrival>.Ticket, _ arrival: Arrival) {
         for next in state.withLock({ $0.arrivals.settle(ticket, arrival) }) {
             if case .success(let ready) = next.ready, ready.operation.kind == .query {
-                Task.detached { self.run(next.operation, next.ready) }
+                beginInTurn(next)
             } else {
                 run(next.operation, next.ready)
             }
+        }
+    }
+
+    /// Executes a query, after those of the connection that came before it.
+    private func beginInTurn(_ query: Arrival) {
+        if state.withLock({ $0.queries.arrive(query) }) { begin(query) }
+    }
+
+    private func begin(_ query: Arrival) {
+        Task.detached {
+            if self.wants(query.operation) {
+                self.run(query.operation, query.ready)
+            } else {
+                self.onLoop { socket in
+                    socket.follow(
+                        socket.state.withLock { $0.pace.end(query.operation.byteCount) })
+                }
+            }
+            if let next = self.state.withLock({ $0.queries.end() }) { self.begin(next) }
         }
     }
 

@@ -36,7 +36,13 @@ struct AbsentHandler: CustomFieldResolver {
     let field: String
 
     func resolve(_ call: FieldCall) throws -> JSONValue {
-        throw ExecutionError("\(field) is computed by the server's own program, which is not here.")
+        throw ExecutionError.absent(field)
+    }
+}
+
+extension ExecutionError {
+    static func absent(_ field: String) -> ExecutionError {
+        ExecutionError("\(field) is computed by the server's own program, which is not here.")
     }
 }
 

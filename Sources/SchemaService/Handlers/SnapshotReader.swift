@@ -33,7 +33,7 @@ public struct SnapshotReader: Sendable {
         guard let type = symbols.findName(type), let key = symbols.findName(field) else {
             return nil
         }
-        reads?.note(type: type)
+        reads?.note(type: type, key: key)
         return snapshot.indexes.record(of: type, where: key, is: value).flatMap(existing)
     }
 

@@ -76,14 +76,16 @@ package final class PastQueries: Sendable {
     private let journal: any EventJournal
     private let identity: StoreIdentity
     private let limits: Limits
+    private let computedFields: Set<String>
     private let tasks: EngineTasks
     private let logger: Logger
     private let state = Lock(State())
 
     init(
         _ journal: any EventJournal, _ identity: StoreIdentity, limits: Limits,
-        tasks: EngineTasks = EngineTasks(), logger: Logger
+        computedFields: Set<String> = [], tasks: EngineTasks = EngineTasks(), logger: Logger
     ) {
+        self.computedFields = computedFields
         self.tasks = tasks
         self.journal = journal
         self.identity = identity
@@ -245,7 +247,8 @@ package final class PastQueries: Sendable {
         do {
             let replay = try await PastReplay(
                 journal, at: sequence, indexes: [], budget: UInt64(limits.events))
-            return try PastService(replay.snapshot, limits: limits.documents)
+            return try PastService(
+                replay.snapshot, limits: limits.documents, computed: computedFields)
         } catch let error as PastReplay.TooFar {
             throw .limitExceeded(
                 """

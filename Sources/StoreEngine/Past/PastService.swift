@@ -12,8 +12,11 @@ package struct PastService: Sendable {
     private var snapshot: Snapshot
 
     /// Takes a state, and the schema that was in force there.
-    package init(_ state: Snapshot, limits: DocumentLimits = DocumentLimits()) throws {
-        let schema = try ServiceSchema(reading: state.schema)
+    /// - Parameter computed: fields that a program computes, as `Type.field`.
+    package init(
+        _ state: Snapshot, limits: DocumentLimits = DocumentLimits(), computed: Set<String> = []
+    ) throws {
+        let schema = try ServiceSchema(reading: state.schema, computed: computed)
         snapshot = state.indexed(by: schema.indexes)
         service = SchemaService(schema, symbols: snapshot.symbols)
         operations = OperationCache(schema: service.executable, limits: limits)

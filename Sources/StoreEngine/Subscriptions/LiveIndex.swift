@@ -45,10 +45,6 @@ struct LiveIndex {
                 if let groups = byMissingID[id] { found.formUnion(groups) }
             }
         }
-        if !byType.isEmpty, !changes.deleted.isEmpty {
-            // A deleted record's type is gone with it.
-            for groups in byType.values { found.formUnion(groups) }
-        }
         return found
     }
 }

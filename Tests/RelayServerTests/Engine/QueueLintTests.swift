@@ -83,6 +83,7 @@ import Testing
         RelayServer/Front/GraphQLSocket.swift holding = flag --max-operations
         RelayServer/Front/GraphQLSocket.swift streams = flag --max-operations
         RelayServer/Front/GraphQLSocket.swift waiting = flag --max-operations
+        RelayServer/Front/QueryLine.swift waiting = flag --max-requests-in-progress
         RelayServer/Front/NetworkLoops.swift entries = queue results on their way to connections
         RelayServer/Front/NetworkLoops.swift latest = by the loops of a server
         RelayServer/Front/ProgressNotices.swift listeners = flag --max-connections

@@ -210,6 +210,27 @@ struct GraphQLOverHTTPTests {
         }
     }
 
+    /// Many strangers could send much, slowly.
+    @Test func aBodyIsNotWaitedForWithoutAToken() async throws {
+        try await RunningServer.run({ $0.tokens = ["sesame"] }) { server in
+            for framing in ["Content-Length: 4000000", "Transfer-Encoding: chunked"] {
+                let client = try RawClient(port: server.server.port)
+                try client.send(
+                    """
+                    POST /graphql HTTP/1.1\r
+                    Host: x\r
+                    Content-Type: application/json\r
+                    \(framing)\r
+                    \r
+                    10\r
+                    {"query": "{
+                    """)
+                let refusal = try await client.read(through: "\r\n\r\n")
+                #expect(refusal.hasPrefix("HTTP/1.1 401 "), "\(refusal)")
+            }
+        }
+    }
+
     @Test func aTokenIsNeededWhereThereAreTokens() async throws {
         try await RunningServer.run({ $0.tokens = ["sesame", "other"] }) { server in
             let query: JSONValue = ["query": "{ __typename }"]

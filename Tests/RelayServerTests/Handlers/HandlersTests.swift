@@ -73,6 +73,32 @@ struct HandlersTests {
         #expect(try await engine.results(of: sink, count: 2)[1]["data"] == ["name": "there"])
     }
 
+    /// A state that is read from the log is one of records alone.
+    @Test func whatAProgramComputesIsAnErrorInAPastThatIsNotInMemory() async throws {
+        let sdl = """
+            interface Node { id: ID! }
+            type Query { node(id: ID!): Node }
+            type Note implements Node { id: ID! text: String length: Int }
+            type Mutation { add(input: AddInput!): AddPayload @create(type: "Note") }
+            input AddInput { text: String }
+            type AddPayload { note: Note }
+            """
+        var handlers = Handlers()
+        handlers.resolve("Note.length") { $0.record?["text"].stringValue?.count }
+        let engine = try await EngineUnderTest(
+            sdl: sdl, handlers: handlers, seed: "", recentCommits: 1)
+        for text in ["a", "ab", "abc"] {
+            _ = try await engine.run(
+                "mutation { add(input: {text: \"\(text)\"}) { note { id } } }")
+        }
+        try await engine.everyPublication()
+        let query = "{ node(id: \"Note-1\") { ... on Note { text length } } }"
+        #expect(try await engine.run(query)["data"]?["node"]?["length"] == 1)
+        let past = try await engine.run(query, relay: ["at": 3])
+        #expect(past["data"]?["node"] == ["text": "a", "length": nil])
+        #expect(past.firstErrorMessage?.contains("Note.length is computed") == true, "\(past)")
+    }
+
     // MARK: Mutations
 
     /// A key ends with its field, which may have `_` in it as well as what stands before.

@@ -27,6 +27,21 @@ struct DocumentLimitsTests {
 
     // MARK: What is counted
 
+    /// A name or a number may be as long as the document.
+    @Test(arguments: [
+        "{ LONG }", "{ user { todos(first: 9DIGITS) { totalCount } } }",
+        "query ($a: LONG) { user { id } }",
+        "{ user { ...LONG } }",
+    ])
+    func whatIsWrongWithADocumentIsSaidInAThousandBytes(_ text: String) async throws {
+        let engine = try await EngineUnderTest()
+        let document = text.replacing("LONG", with: String(repeating: "a", count: 100_000))
+            .replacing("DIGITS", with: String(repeating: "9", count: 100_000))
+        let answer = try await engine.run(document)
+        let message = try #require(answer["errors"]?.array?.first?["message"]?.string)
+        #expect(message.utf8.count < 1_100, "\(text)")
+    }
+
     @Test func bytes() throws {
         try check("{ abc }") { $0.bytes = 7 }
         #expect(message("{ abcd }") { $0.bytes = 7 } == "The document has more than 7 bytes.")
