@@ -339,6 +339,27 @@ import Testing
         #expect(end == [.string("cb"), .bool(true)])
     }
 
+    // MARK: Two connections over one field
+
+    /// They share the page's record. What the one is answered says nothing of what the other has.
+    @Test(arguments: [true, false]) func aPageStreamsIntoItsOwnConnection(_ isWhole: Bool) throws {
+        let (one, other) = (ResponseParts(), ResponseParts())
+        try take("Page", ["count": 2], [first(["a"])], of: one)
+        let all = first(["a", "b"], info("a", "b", hasNext: true))
+        if isWhole {
+            try store.commit("Other", ["count": 2], all)
+        } else {
+            try take("Other", ["count": 2], [first(["a"])], of: other)
+        }
+        try take(
+            "Page", ["count": 2],
+            [streamed(["b"], at: 1), deferred(info("a", "b", hasNext: true))], of: one)
+        #expect(try nodes == ["a", "b"])
+        #expect(end == [.string("cb"), .bool(true)])
+        if !isWhole { try take("Other", ["count": 2], [streamed(["b"], at: 1)], of: other) }
+        #expect(try nodes(of: "Other") == ["a", "b"])
+    }
+
     // MARK: Edges
 
     /// Edges that are named by their places are the connection's own, and the page's all the same.

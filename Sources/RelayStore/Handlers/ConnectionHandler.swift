@@ -121,10 +121,7 @@ public final class ConnectionHandler: Handler {
             }
             return
         }
-        let merge = ConnectionMerge(
-            source, server: source.proxy(serverID),
-            id: parent.dataID.clientID(storageKey: fieldPayload.handleKey), args: fieldPayload.args,
-            fieldPayload.response)
+        let merge = ConnectionMerge(source, server: source.proxy(serverID), fieldPayload)
         merge.run(fieldPayload.part)
         if parent.value(fieldPayload.handleKey) != .link(merge.id) {
             source.write(parent.dataID, [(fieldPayload.handleKey, .link(merge.id))])

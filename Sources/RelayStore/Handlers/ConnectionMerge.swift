@@ -33,13 +33,11 @@ struct ConnectionMerge {
     private let page: PageOfConnection
     private let pages: ConnectionPages
 
-    init(
-        _ source: DraftProxy, server: DraftRecordProxy, id: DataID, args: VariableData,
-        _ response: PartedResponse?
-    ) {
+    /// - Parameter server: the record that the server's field links to.
+    init(_ source: DraftProxy, server: DraftRecordProxy, _ field: HandleFieldPayload) {
         self.source = source
-        self.id = id
-        page = PageOfConnection(server, args, response)
+        id = field.dataID.clientID(storageKey: field.handleKey)
+        page = PageOfConnection(server, of: field.handleKey, field.args, field.response)
         pages = ConnectionPages(connection: id, source)
     }
 

@@ -24,9 +24,17 @@ struct PageOfConnection {
     let cursor: String?
     /// The one that says it now; nil: it came whole, or cannot be told from others.
     private let response: PartedResponse?
+    /// On the page's record: the response whose edges the connection has. Connections with other keys may have those of
+    /// another.
+    private let placedBy: String
 
-    init(_ record: DraftRecordProxy, _ args: VariableData, _ response: PartedResponse?) {
+    /// - Parameter connection: where the parent keeps the connection.
+    init(
+        _ record: DraftRecordProxy, of connection: String, _ args: VariableData,
+        _ response: PartedResponse?
+    ) {
         self.response = response
+        placedBy = Self.placedBy + connection
         func text(_ name: String) -> String? {
             if case .string(let text) = args[name] { text } else { nil }
         }
@@ -39,17 +47,16 @@ struct PageOfConnection {
 
     /// On the page's record: its pageInfo is that of an earlier response than this one. The record outlives many of them.
     private static let awaitsInfo = "__awaitsPageInfo"
-    /// On the page's record: the response whose edges the connection has.
     private static let placedBy = "__placedBy"
 
     private var responseID: FieldValue? { response.map { .string($0.id.text) } }
 
     /// Whether the edges that the connection has of the page are this response's.
-    var isPlaced: Bool { record.value(Self.placedBy) == responseID }
+    var isPlaced: Bool { record.value(placedBy) == responseID }
 
     /// The connection has this response's edges now.
     func notePlaced() {
-        if !isPlaced { write(Self.placedBy, responseID) }
+        if !isPlaced { write(placedBy, responseID) }
     }
 
     /// Notes whether a pageInfo has come, or is still to come.
@@ -104,9 +111,7 @@ struct PageOfConnection {
 
     /// What was wrong with elements of the list of edges.
     static let edgeErrors = "edges" + Symbols.elementErrorsSuffix
-    private static let ownFields: Set = [
-        "edges", edgeErrors, "pageInfo", awaitsInfo, placedBy,
-    ]
+    private static let ownFields: Set = ["edges", edgeErrors, "pageInfo", awaitsInfo]
 
     /// All but the edges, with what was wrong with them, and the pageInfo.
     var fields: [(key: String, value: FieldValue)] {
@@ -114,7 +119,7 @@ struct PageOfConnection {
         else { return [] }
         return row.shape.keys.compactMap { key in
             let name = records.symbols.nameString(key)
-            guard !Self.ownFields.contains(name),
+            guard !Self.ownFields.contains(name), !name.hasPrefix(Self.placedBy),
                 let value = records.fieldValue(name, of: index)
             else { return nil }
             return (name, value)
