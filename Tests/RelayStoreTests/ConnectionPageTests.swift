@@ -360,6 +360,62 @@ import Testing
         #expect(try nodes(of: "Other") == ["a", "b"])
     }
 
+    // MARK: A list that begins in the middle
+
+    /// What its server says of the other end.
+    private func middle(_ start: String, _ end: String, hasMore: Bool = true) -> JSONValue {
+        [
+            "startCursor": .string("c" + start), "endCursor": .string("c" + end),
+            "hasNextPage": .bool(hasMore), "hasPreviousPage": .bool(hasMore),
+        ]
+    }
+
+    private var ends: [FieldValue?] {
+        [info("startCursor"), info("hasPreviousPage"), info("endCursor"), info("hasNextPage")]
+    }
+
+    /// `after` in the first query, or `before`; all of its info comes at last.
+    @Test(arguments: ["Page", "PageBack"]) func itsPageInfoCountsForBothEnds(_ name: String) throws
+    {
+        let variables: VariableData = ["count": 2, "cursor": "cx"]
+        try take(
+            name, variables,
+            [first(["m"]), streamed(["n"], at: 1), deferred(middle("m", "n"))])
+        #expect(ends == [.string("cm"), .bool(true), .string("cn"), .bool(true)])
+    }
+
+    @Test(arguments: ["Page", "PageBack"]) func bothEndsAreThoseOfTheLastAnswer(_ name: String)
+        throws
+    {
+        let variables: VariableData = ["count": 2, "cursor": "cx"]
+        let nothing: JSONValue = [
+            "startCursor": nil, "endCursor": nil, "hasNextPage": true, "hasPreviousPage": true,
+        ]
+        try store.commit(name, variables, first([], nothing))
+        try store.commit(name, variables, first(["m", "n"], middle("m", "n")))
+        #expect(ends == [.string("cm"), .bool(true), .string("cn"), .bool(true)])
+        // The rows at both ends are gone.
+        try store.commit(name, variables, first(["o"], middle("o", "o", hasMore: false)))
+        #expect(ends == [.string("co"), .bool(false), .string("co"), .bool(false)])
+        // Where it has no rows left, what was before them is still found.
+        try store.commit(name, variables, first([], nothing))
+        let isBackward = name == "PageBack"
+        #expect(info(isBackward ? "endCursor" : "startCursor") == .string("co"))
+        #expect(info(isBackward ? "hasNextPage" : "hasPreviousPage") == .bool(true))
+        #expect(info(isBackward ? "startCursor" : "endCursor") == .string("cx"))
+    }
+
+    /// Pages have come at both ends: it tells of its own side only.
+    @Test func aPageThatOthersFollowTellsNothingOfTheirEnds() throws {
+        let variables: VariableData = ["count": 2, "cursor": "cl"]
+        try store.commit("Page", variables, first(["m"], middle("m", "m")))
+        try store.commit(
+            "PageBack", ["count": 2, "cursor": "cm"], first(["k"], middle("k", "k")))
+        try store.commit("Page", variables, first(["m", "n"], middle("m", "n")))
+        #expect(try nodes == ["k", "m", "n"])
+        #expect(ends == [.string("ck"), .bool(true), .string("cn"), .bool(true)])
+    }
+
     // MARK: Edges
 
     /// Edges that are named by their places are the connection's own, and the page's all the same.

@@ -104,7 +104,7 @@ struct ConnectionMerge {
         guard hasPlace, names?.contains("edges") ?? true else {
             // Of a page whose edges are still to come, the connection keeps what it had before. What comes of that is told
             // from what comes of this response, where both are known.
-            if page.isPlaced, !hasPlace || page.side == .whole { pages.remove(page.record.dataID) }
+            if page.isPlaced, !hasPlace || page.side == .whole { page.noteLeftOut() }
             return
         }
         let brought = range ?? edges.all
@@ -145,20 +145,22 @@ struct ConnectionMerge {
         return source.proxy(id).value(field)
     }
 
-    /// Takes the page's info for the ends of the connection at which the page is. Before it has come, the connection ends
-    /// where the page stands; the whole connection has no end: the old one may be behind edges that are gone.
+    /// Takes the page's info for the ends of the connection at which the page is: for both, where it is the only one. Before
+    /// it has come, the connection ends where the page stands; the whole connection has no end: the old one may be behind
+    /// edges that are gone.
     private func takeInfo() {
         if page.edges == nil, ConnectionEdges(connection)?.links != nil { return }
         let infoID = id.clientID(storageKey: "pageInfo")
         let isNew = source.row(infoID) == nil
         if isNew { _ = source.create(dataID: infoID, typeName: "PageInfo") }
+        let isOnly = pages.isAt(.start, page) && pages.isAt(.end, page)
         var fields: [(key: String, value: FieldValue)] = []
         for side in [PageOfConnection.Side.end, .start] {
             let (flag, cursor) = (side.hasMoreField, side.cursorField)
             if isNew || (page.side == .whole && !page.hasInfo) {
                 fields += [(flag, .bool(false)), (cursor, .null)]
             }
-            guard pages.isAt(side, page), page.side == .whole || page.side == side || isNew
+            guard pages.isAt(side, page), page.side == .whole || page.side == side || isOnly
             else { continue }
             let awaited = page.side == side && !page.hasInfo ? page : nil
             if page.side == side || page.side == .whole { pages.setAwaited(awaited, at: side) }
@@ -166,12 +168,11 @@ struct ConnectionMerge {
             if page.hasInfo, let value = page.info(flag), value != .null || page.side == .whole {
                 fields.append((flag, value))
             }
-            // A page that is empty has no cursors.
             let stands = page.side == side ? page.cursor.map { FieldValue.string($0) } : nil
-            let found = page.hasInfo ? page.info(cursor) : nil
-            if let end = found.flatMap({ $0 == .null ? nil : $0 }) ?? stands ?? found {
-                fields.append((cursor, end))
-            }
+            var found = page.hasInfo ? page.info(cursor) : nil
+            // A page that is empty has no cursors; what is beside it is found by those that there were.
+            if found == .null, page.side != .whole { found = nil }
+            if let end = found ?? stands { fields.append((cursor, end)) }
         }
         if !fields.isEmpty { source.write(infoID, fields) }
         if connection.value("pageInfo") != .link(infoID) {

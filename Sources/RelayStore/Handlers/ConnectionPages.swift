@@ -59,6 +59,9 @@ struct PageOfConnection {
         if !isPlaced { write(placedBy, responseID) }
     }
 
+    /// The edges that the connection has are of another response than this one, which has not brought any that it can take.
+    func noteLeftOut() { write(placedBy, .bool(false)) }
+
     /// Notes whether a pageInfo has come, or is still to come.
     func noteInfo(_ part: FieldPart?) {
         switch part {
