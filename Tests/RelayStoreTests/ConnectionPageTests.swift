@@ -418,6 +418,40 @@ import Testing
 
     // MARK: Edges
 
+    /// A row that was moved out of the page is not taken for its place.
+    @Test func aRowThatWasMovedStaysWhenItsPageIsFetchedAgain() throws {
+        try takeFirst()
+        try take("Page", following, [first(["c", "d"], info("c", "d", hasNext: true))])
+        try store.commitUpdate { source in
+            source["u"]?.connection("Todos_todos")?.move(nodeID: "d", to: .start)
+        }
+        try take("Page", following, [first(["c"], info("c", "c", hasNext: true))])
+        #expect(try nodes == ["d", "a", "b", "c"])
+    }
+
+    /// They come again with their page, and not besides.
+    @Test func nullsOfAPageThatIsFetchedAgainGoWithIt() throws {
+        func page(_ edges: [JSONValue]) -> JSONValue {
+            let todos: JSONValue = [
+                "edges": .array(edges), "pageInfo": info("c", "c", hasNext: true),
+            ]
+            return ["data": ["me": ["id": "u", "todos": todos]]]
+        }
+        try takeFirst()
+        for _ in 1...3 {
+            try store.commit("Page", following, page([edge("c"), nil]))
+            #expect(try nodes == ["a", "b", "c", "-"])
+        }
+        try append("n")
+        try store.commit("Page", following, page([nil, edge("c"), nil]))
+        #expect(try nodes == ["a", "b", "-", "c", "-", "n"])
+        try store.commit("Page", following, page([edge("d")]))
+        #expect(try nodes == ["a", "b", "d", "n"])
+        try store.commit("PageBack", ["count": 2, "cursor": "ca"], page([nil, edge("z"), nil]))
+        try store.commit("PageBack", ["count": 2, "cursor": "ca"], page([nil, edge("z"), nil]))
+        #expect(try nodes == ["-", "z", "-", "a", "b", "d", "n"])
+    }
+
     /// Edges that are named by their places are the connection's own, and the page's all the same.
     @Test func aPageThatIsFetchedAgainKeepsNoneOfItsOwnCopies() throws {
         func page(_ cursors: String...) -> JSONValue {
