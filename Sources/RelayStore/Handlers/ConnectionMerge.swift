@@ -59,12 +59,16 @@ struct ConnectionMerge {
                 begin(with: names)
             } else if isOurs {
                 copyFields(names)
-                if names.contains("edges") { edges.add(edges.all) }
+                if names.contains("edges") {
+                    edges.add(edges.all)
+                    pages.noteErrors(of: page)
+                }
                 if names.contains("pageInfo") { takeInfo() }
             }
         case .items(let range, of: "edges"?):
             if isOurs {
                 edges.add(range)
+                pages.noteErrors(of: page)
             } else if !isThere,
                 isNew || page.side != .whole && pages.awaited(at: page.side) == nil
             {
@@ -75,17 +79,6 @@ struct ConnectionMerge {
         case .object(in: "pageInfo", _):
             if isOurs { takeInfo() }
         case .items, .object: break
-        }
-        noteErrors()
-    }
-
-    /// What was wrong with edges stands with the connection as it stands with its pages.
-    private func noteErrors() {
-        guard source.draft.snapshot.symbols.mayHaveElementErrors else { return }
-        let errors = pages.edgeErrors
-        let value: FieldValue? = errors.isEmpty ? nil : .json(.array(errors))
-        if connection.value(PageOfConnection.edgeErrors) != value {
-            source.write(id, [(PageOfConnection.edgeErrors, value ?? .unset)])
         }
     }
 
@@ -117,6 +110,7 @@ struct ConnectionMerge {
             pages.add(page)
             edges.append(brought, at: place)
         }
+        pages.noteErrors(of: page)
         takeInfo()
     }
 

@@ -113,6 +113,14 @@ struct PageOfConnection {
     }
 
     /// What was wrong with elements of the list of edges.
+    var edgeErrors: JSONValue? {
+        if case .json(let errors)? = value(Self.edgeErrors, of: record.dataID) {
+            errors
+        } else {
+            nil
+        }
+    }
+
     static let edgeErrors = "edges" + Symbols.elementErrorsSuffix
     private static let ownFields: Set = ["edges", edgeErrors, "pageInfo", awaitsInfo]
 
@@ -199,15 +207,35 @@ struct ConnectionPages {
         }
     }
 
-    /// What was wrong with their edges.
-    var edgeErrors: [JSONValue] {
-        records.flatMap { record -> [JSONValue] in
-            guard let record,
-                case .json(.array(let errors))? = source.draft.snapshot.fieldValue(
-                    PageOfConnection.edgeErrors, of: record)
-            else { return [] }
-            return errors
+    // MARK: Errors
+
+    /// What was wrong with edges, by the page that they are of. The page's own record says it of another answer by now, or
+    /// has been collected.
+    private static let errorsKey = "__edgeErrors"
+
+    /// The connection has these edges of a page now.
+    func noteErrors(of page: PageOfConnection) {
+        let symbols = source.draft.snapshot.symbols
+        guard symbols.mayHaveElementErrors else { return }
+        var former = JSONObject()
+        if case .json(.object(let all))? = source.proxy(connection).value(Self.errorsKey) {
+            former = all
         }
+        var errors = JSONObject()
+        let new = page.edgeErrors
+        if former.isEmpty, new == nil { return }
+        for case let record? in records {
+            let id = symbols.idString(record)
+            errors[id] = id == page.record.dataID.rawValue ? new : former[id]
+        }
+        if errors == former { return }
+        let all = errors.members.flatMap { $0.value.array ?? [] }
+        source.write(
+            connection,
+            [
+                (Self.errorsKey, errors.isEmpty ? .unset : .json(.object(errors))),
+                (PageOfConnection.edgeErrors, all.isEmpty ? .unset : .json(.array(all))),
+            ])
     }
 
     // MARK: Changing
