@@ -109,6 +109,19 @@ import Testing
         #expect(end == [.string("cc"), .bool(true)])
     }
 
+    /// Members that come before the deferred edges are the connection's, too.
+    @Test func membersBeforeTheEdgesAreKept() throws {
+        let begun: JSONValue = ["data": ["me": ["id": "u", "todos": [:]]], "hasNext": true]
+        try take(
+            "Counted", ["count": 2],
+            [
+                begun, deferredMembers(["totalCount": 7]),
+                deferredMembers(["edges": .array(["a", "b"].map(edge))]),
+            ])
+        #expect(try nodes == ["a", "b"])
+        #expect(try store.json("Counted", ["count": 2])["me"]?["todos"]?["totalCount"] == 7)
+    }
+
     // MARK: Where a page stands
 
     /// It streams from nothing, and the page behind it comes first.

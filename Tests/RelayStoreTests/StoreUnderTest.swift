@@ -76,6 +76,12 @@ enum TodoDocuments {
             edges { cursor node { id text complete } }
             pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
         }
+        query Counted($count: Int) {
+          me { id todos(first: $count) @connection(key: "Todos_todos") {
+            totalCount
+            edges { cursor node { id text complete } }
+            pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
+        }
         query Bare($count: Int) {
           me { id todos(first: $count) {
             edges { cursor node { id text complete } }

@@ -64,6 +64,8 @@ struct ConnectionMerge {
                     pages.noteErrors(of: page)
                 }
                 if names.contains("pageInfo") { takeInfo() }
+            } else if !isThere, hasPlace {
+                copyFields(names)
             }
         case .items(let range, of: "edges"?):
             if isOurs {
