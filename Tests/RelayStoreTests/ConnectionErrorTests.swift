@@ -51,6 +51,20 @@ import Testing
         #expect(try all.isEmpty)
     }
 
+    /// What has come of it before stays, and the page can be asked for again.
+    @Test func aFollowingPageThatFailedLeavesTheConnectionAsItIs() throws {
+        try take("Page", ["count": 2], [page([edge("a"), edge("b")], "b")])
+        let failed: JSONValue = [
+            "data": ["me": ["id": "u", "todos": nil]],
+            "errors": [["message": "lost", "path": ["me", "todos"]]],
+        ]
+        try take("Page", following, [failed])
+        #expect(try nodes == ["a", "b"])
+        #expect(end == [.string("cb"), .bool(true)])
+        try take("Page", following, [page([edge("c")], "c")])
+        #expect(try nodes == ["a", "b", "c"])
+    }
+
     @Test func errorsOfEdgesAreThoseOfAllPages() throws {
         try take("Page", ["count": 2], [page([edge("a"), nil], "b", errors: ("one", 1))])
         #expect(try all == ["one"])

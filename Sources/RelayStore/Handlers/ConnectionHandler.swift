@@ -116,6 +116,12 @@ public final class ConnectionHandler: Handler {
             switch parent.value(fieldPayload.fieldKey) {
             case .null?: source.write(parent.dataID, [(fieldPayload.handleKey, .null)])
             case .failed(let errors)?:
+                // A page behind or before others does not take them with it.
+                if PageOfConnection.place(fieldPayload.args) != nil,
+                    case .link? = parent.value(fieldPayload.handleKey)
+                {
+                    break
+                }
                 source.write(parent.dataID, [(fieldPayload.handleKey, .failed(errors))])
             default: break
             }

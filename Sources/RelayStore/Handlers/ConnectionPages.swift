@@ -35,12 +35,16 @@ struct PageOfConnection {
     ) {
         self.response = response
         placedBy = Self.placedBy + connection
-        func text(_ name: String) -> String? {
-            if case .string(let text) = args[name] { text } else { nil }
-        }
         self.record = record
-        cursor = text("after") ?? text("before")
-        side = text("after") != nil ? .end : cursor != nil ? .start : .whole
+        let place = Self.place(args)
+        (cursor, side) = (place?.cursor, place?.side ?? .whole)
+    }
+
+    /// The edge that a page with these arguments stands behind or before; nil: it is the whole connection.
+    static func place(_ args: VariableData) -> (side: Side, cursor: String)? {
+        if case .string(let cursor) = args["after"] { return (.end, cursor) }
+        if case .string(let cursor) = args["before"] { return (.start, cursor) }
+        return nil
     }
 
     // MARK: Its response
