@@ -188,4 +188,27 @@ import Testing
         }
         #expect(try nodes(restarted(store)) == ["c", "b", "a"])
     }
+
+    /// What comes later is shown with what was added.
+    @Test func aListThatWasNotThereHidesNothing() throws {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        try store.commit("Best", ["data": ["me": ["id": "u", "name": "Ada", "best": nil]]])
+        _ = try store.applyUpdate { source in
+            let user = source["u"]
+            let new = source.create(dataID: "n", typeName: "User")
+            new["id"] = "n"
+            user?.setLinkedRecords(
+                "friends", records: (user?.getLinkedRecords("friends") ?? []) + [new])
+        }
+        let next = try restarted(store)
+        for store in [store, next] {
+            #expect(store.field("u", "friends") == .links(["n"]))
+            try store.commitUpdate { source in
+                source["u"]?.setLinkedRecords(
+                    "friends",
+                    records: ["a", "b"].map { source.create(dataID: DataID($0), typeName: "User") })
+            }
+            #expect(store.field("u", "friends") == .links(["a", "b", "n"]))
+        }
+    }
 }

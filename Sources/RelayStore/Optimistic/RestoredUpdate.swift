@@ -16,9 +16,10 @@ struct RestoredUpdate: Sendable {
         // In their order: what is written goes to the log.
         var seen: Set<ChangeSet.Field> = []
         for field in draft.changes.fields where seen.insert(field).inserted {
-            guard let old = state.list(field), let new = draft.snapshot.list(field) else {
-                continue
-            }
+            // What is added to a list that is not there is added to the one that comes.
+            guard let new = draft.snapshot.list(field),
+                let old = state.list(field) ?? (state.isWithout(field) ? .empty : nil)
+            else { continue }
             let change = ListChange(field, from: old, to: new.records, state, draft.snapshot)
             // What cannot be told so, as nulls, is written as it was.
             if change.list(from: old.records, in: draft.snapshot) == new.records {
@@ -276,5 +277,12 @@ extension Snapshot {
             row.tag(slot) == .links
         else { return nil }
         return row.links(slot)
+    }
+
+    /// Whether a record is there without the field, or with null in it.
+    fileprivate func isWithout(_ field: ChangeSet.Field) -> Bool {
+        guard let row = row(field.record) else { return false }
+        guard let slot = row.slot(of: field.key) else { return true }
+        return row.tag(slot) == .absent || row.tag(slot) == .null
     }
 }
