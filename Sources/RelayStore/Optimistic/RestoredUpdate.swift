@@ -47,7 +47,8 @@ private struct ListChange: Sendable {
         let previous: ListElement<ID>?
         /// The next one after it that has stayed where it was; nil in what was put at the end.
         let next: ListElement<ID>?
-        /// It stood elsewhere in the list, and stays away where the list has not got it any more.
+        /// It stood elsewhere in the list. It stays away where the list has not got it any more, and where it is where the
+        /// list has none of its neighbours.
         let isMoved: Bool
 
         func map<Other>(_ id: (ID) -> Other) -> Insertion<Other> {
@@ -59,7 +60,6 @@ private struct ListChange: Sendable {
 
     private let record: DataID
     private let key: String
-    /// Those that have been moved among them.
     private let removed: [ListElement<DataID>]
     private let inserted: [Insertion<DataID>]
     /// The list that the writes were made on.
@@ -79,7 +79,7 @@ private struct ListChange: Sendable {
         let (had, has) = (Set(old), Set(new))
         let moved = Self.moved(from: old, to: new)
         removed = old.compactMap { element in
-            guard let element, !has.contains(element) || moved.contains(element) else { return nil }
+            guard let element, !has.contains(element) else { return nil }
             return element.map(id)
         }
         var inserted: [Insertion<RecordIndex>] = []
@@ -140,32 +140,21 @@ private struct ListChange: Sendable {
     func list(from old: [RecordIndex?], in state: Snapshot) -> [RecordIndex?] {
         func number(_ id: DataID) -> RecordIndex { state.symbols.record(id.rawValue) }
         let inserted = inserted.map { $0.map(number) }
-        var (gone, asked, taken) = (ElementIndex(), ElementIndex(), ElementIndex())
-        for (number, element) in removed.map({ $0.map(number) }).enumerated() {
-            gone.insert(element, number)
-        }
+        var (gone, asked) = (ElementIndex(), ElementIndex())
+        for element in removed { gone.insert(element.map(number), 0) }
         for insertion in inserted {
             for case let element? in [insertion.element, insertion.previous, insertion.next] {
                 asked.insert(element, 0)
             }
         }
         var list = LinkedElements(asked: asked)
-        let elements = Self.elements(old, key, state)
-        for (place, element) in elements.enumerated() {
-            if let element, gone.number(of: element) != nil {
-                taken.insert(element, place)
-            } else {
-                list.insert(element, behind: list.last)
-            }
+        for element in Self.elements(old, key, state) {
+            if let element, gone.number(of: element) != nil { continue }
+            list.insert(element, behind: list.last)
         }
         for insertion in inserted {
-            var element = insertion.element
-            if insertion.isMoved {
-                guard let place = taken.number(of: element), let moved = elements[place]
-                else { continue }
-                element = moved
-            }
-            if list.place(of: element) != nil { continue }
+            let former = list.place(of: insertion.element)
+            if insertion.isMoved != (former != nil) { continue }
             let place: Int
             switch (insertion.previous, insertion.next) {
             case (_, nil): place = list.last
@@ -173,9 +162,13 @@ private struct ListChange: Sendable {
             case (let previous?, let next?):
                 place =
                     list.place(of: previous) ?? list.place(of: next).map(list.place(before:))
-                    ?? list.last
+                    ?? former ?? list.last
             }
-            list.insert(element, behind: place)
+            if let former {
+                list.move(former, behind: place)
+            } else {
+                list.insert(insertion.element, behind: place)
+            }
         }
         return list.records
     }
@@ -253,11 +246,19 @@ private struct LinkedElements {
     mutating func insert(_ element: ListChange.Element?, behind place: Int) {
         let new = contents.count
         contents.append(element?.id)
-        preceding.append(place)
-        following.append(following[place])
-        preceding[following[place]] = new
-        following[place] = new
+        preceding.append(new)
+        following.append(new)
+        move(new, behind: place)
         if let element, asked.number(of: element) != nil { index.insert(element, new) }
+    }
+
+    mutating func move(_ moved: Int, behind place: Int) {
+        if moved == place { return }
+        following[preceding[moved]] = following[moved]
+        preceding[following[moved]] = preceding[moved]
+        (preceding[moved], following[moved]) = (place, following[place])
+        preceding[following[place]] = moved
+        following[place] = moved
     }
 
     var records: [RecordIndex?] {
