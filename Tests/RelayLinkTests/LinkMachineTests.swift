@@ -497,6 +497,27 @@ struct LinkMachineTests {
         #expect(link.open().suffix(1) == [Self.subscribe(1, "s")])
     }
 
+    /// However much of its answer had come: it does not begin anew, and is no stream that has missed anything.
+    @Test(arguments: [1, 2, 3]) func aQueryInPartsEndsWithItsConnection(_ count: Int) {
+        var link = LinkUnderTest.connected("query q", "query r")
+        for _ in 1...count { _ = link.next(1) }
+        #expect(
+            link.close(1006) == [
+                "finish 1", "disconnected closed(1006)", "retry after failure 1",
+            ])
+        _ = link.retry()
+        #expect(link.open().suffix(1) == [Self.subscribe(1, "r")])
+    }
+
+    /// Its parts need a bound.
+    @Test func aQueryInPartsThatIsNotTakenFails() {
+        var link = LinkUnderTest.connected("query q")
+        for _ in 1...2 { _ = link.next(1) }
+        #expect(
+            link.perform { $0.suspend(OperationID(number: 1)) }
+                == [#"send {"id":"1","type":"complete"}"#, "fail 1 overflow"])
+    }
+
     /// Nothing follows its answer, so there is nothing to stop.
     @Test func anAnsweredQueryIsNotStoppedForSlowness() {
         var link = LinkUnderTest.connected("query q")

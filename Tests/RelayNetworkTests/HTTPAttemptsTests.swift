@@ -103,6 +103,29 @@ struct HTTPAttemptsTests {
         }
     }
 
+    /// The server has put it off, and says so: a full disk refuses mutations, and everything else continues.
+    @Test(arguments: ["STORAGE_FULL", "OVERLOADED", "OUTCOME_UNKNOWN"])
+    func aMutationThatIsPutOffIsNoInterruption(_ code: String) {
+        var attempts = HTTPAttempts(
+            RetryPolicy(maximumAttempts: 2), isRepeatable: true, asksForTokens: false,
+            waitsForServer: true)
+        attempts.countInterruptions(from: 0, name: "AddMutation", limit: 1)
+        for type in ["application/graphql-response+json; charset=utf-8", "application/json"] {
+            let body = #"{"errors":[{"message":"no","extensions":{"code":"\#(code)"}}]}"#
+            for number in 1...50 {
+                let step = attempts.answered(
+                    HTTPResponse(
+                        status: 503, headers: ["content-type": type], body: Array(body.utf8)),
+                    from: Self.address, othersAnswered: UInt64(number))
+                guard case .wait = step else {
+                    Issue.record("\(Self.word(step))")
+                    return
+                }
+            }
+        }
+        #expect(Self.interruptions(&attempts) == [false, false])
+    }
+
     private static func interruptions(_ attempts: inout HTTPAttempts) -> [Bool] {
         [attempts.takeInterruption(), attempts.takeInterruption()]
     }

@@ -51,6 +51,20 @@ import Testing
         #expect(try all.isEmpty)
     }
 
+    /// What has come of it before stays, and the page can be asked for again.
+    @Test func aFollowingPageThatFailedLeavesTheConnectionAsItIs() throws {
+        try take("Page", ["count": 2], [page([edge("a"), edge("b")], "b")])
+        let failed: JSONValue = [
+            "data": ["me": ["id": "u", "todos": nil]],
+            "errors": [["message": "lost", "path": ["me", "todos"]]],
+        ]
+        try take("Page", following, [failed])
+        #expect(try nodes == ["a", "b"])
+        #expect(end == [.string("cb"), .bool(true)])
+        try take("Page", following, [page([edge("c")], "c")])
+        #expect(try nodes == ["a", "b", "c"])
+    }
+
     @Test func errorsOfEdgesAreThoseOfAllPages() throws {
         try take("Page", ["count": 2], [page([edge("a"), nil], "b", errors: ("one", 1))])
         #expect(try all == ["one"])
@@ -61,6 +75,37 @@ import Testing
         #expect(try all == ["one"])
         try take("Page", ["count": 2], [page([edge("a"), edge("b")], "b")])
         #expect(try all.isEmpty)
+    }
+
+    /// A collection takes the records of pages that only pages' own operations have asked for.
+    @Test func errorsOfEdgesStayAsLongAsTheEdges() throws {
+        let retention = try store.retain(TodoDocuments.operation("Page", ["count": 2]))
+        try take("Page", ["count": 2], [page([edge("a"), edge("b")], "b")])
+        try take("Page", following, [page([edge("c"), nil], "d", errors: ("lost", 1))])
+        for place in 0..<12 {
+            let cursor = place == 0 ? "cd" : "cx\(place - 1)"
+            let variables: VariableData = ["count": 2, "cursor": cursor]
+            try take("Page", variables, [page([edge("x\(place)")], "x\(place)")])
+        }
+        store.collectGarbage()
+        try take("Page", ["count": 2, "cursor": "cx11"], [page([edge("y")], "y")])
+        #expect(try nodes.prefix(5) == ["a", "b", "c", "-", "x0"])
+        #expect(try all == ["lost"])
+        retention.cancel()
+    }
+
+    /// The edges are those of the answer before, and so are their errors.
+    @Test func errorsOfAPageThatIsLeftOutAreNotTheConnections() throws {
+        try take("Page", ["count": 2], [page([edge("a"), edge("b")], "b")])
+        try take("Page", following, [page([edge("c"), nil], "d", errors: ("lost", 1))])
+        try take("Page", ["count": 2, "cursor": "cd"], [page([edge("e")], "e")])
+        try take("Page", following, [page([nil], "d", errors: ("other", 0))])
+        #expect(try nodes == ["a", "b", "c", "-", "e"])
+        #expect(try all == ["lost"])
+        // What is left out may have come whole.
+        try store.commit("Page", following, page([nil], "d", errors: ("other", 0)))
+        try take("Page", ["count": 2, "cursor": "ce"], [page([edge("f")], "f")])
+        #expect(try all == ["lost"])
     }
 
     @Test func errorsOfStreamedEdgesAreShown() throws {

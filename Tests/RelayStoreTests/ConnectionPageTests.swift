@@ -109,6 +109,19 @@ import Testing
         #expect(end == [.string("cc"), .bool(true)])
     }
 
+    /// Members that come before the deferred edges are the connection's, too.
+    @Test func membersBeforeTheEdgesAreKept() throws {
+        let begun: JSONValue = ["data": ["me": ["id": "u", "todos": [:]]], "hasNext": true]
+        try take(
+            "Counted", ["count": 2],
+            [
+                begun, deferredMembers(["totalCount": 7]),
+                deferredMembers(["edges": .array(["a", "b"].map(edge))]),
+            ])
+        #expect(try nodes == ["a", "b"])
+        #expect(try store.json("Counted", ["count": 2])["me"]?["todos"]?["totalCount"] == 7)
+    }
+
     // MARK: Where a page stands
 
     /// It streams from nothing, and the page behind it comes first.
@@ -339,7 +352,118 @@ import Testing
         #expect(end == [.string("cb"), .bool(true)])
     }
 
+    // MARK: Two connections over one field
+
+    /// They share the page's record. What the one is answered says nothing of what the other has.
+    @Test(arguments: [true, false]) func aPageStreamsIntoItsOwnConnection(_ isWhole: Bool) throws {
+        let (one, other) = (ResponseParts(), ResponseParts())
+        try take("Page", ["count": 2], [first(["a"])], of: one)
+        let all = first(["a", "b"], info("a", "b", hasNext: true))
+        if isWhole {
+            try store.commit("Other", ["count": 2], all)
+        } else {
+            try take("Other", ["count": 2], [first(["a"])], of: other)
+        }
+        try take(
+            "Page", ["count": 2],
+            [streamed(["b"], at: 1), deferred(info("a", "b", hasNext: true))], of: one)
+        #expect(try nodes == ["a", "b"])
+        #expect(end == [.string("cb"), .bool(true)])
+        if !isWhole { try take("Other", ["count": 2], [streamed(["b"], at: 1)], of: other) }
+        #expect(try nodes(of: "Other") == ["a", "b"])
+    }
+
+    // MARK: A list that begins in the middle
+
+    /// What its server says of the other end.
+    private func middle(_ start: String, _ end: String, hasMore: Bool = true) -> JSONValue {
+        [
+            "startCursor": .string("c" + start), "endCursor": .string("c" + end),
+            "hasNextPage": .bool(hasMore), "hasPreviousPage": .bool(hasMore),
+        ]
+    }
+
+    private var ends: [FieldValue?] {
+        [info("startCursor"), info("hasPreviousPage"), info("endCursor"), info("hasNextPage")]
+    }
+
+    /// `after` in the first query, or `before`; all of its info comes at last.
+    @Test(arguments: ["Page", "PageBack"]) func itsPageInfoCountsForBothEnds(_ name: String) throws
+    {
+        let variables: VariableData = ["count": 2, "cursor": "cx"]
+        try take(
+            name, variables,
+            [first(["m"]), streamed(["n"], at: 1), deferred(middle("m", "n"))])
+        #expect(ends == [.string("cm"), .bool(true), .string("cn"), .bool(true)])
+    }
+
+    @Test(arguments: ["Page", "PageBack"]) func bothEndsAreThoseOfTheLastAnswer(_ name: String)
+        throws
+    {
+        let variables: VariableData = ["count": 2, "cursor": "cx"]
+        let nothing: JSONValue = [
+            "startCursor": nil, "endCursor": nil, "hasNextPage": true, "hasPreviousPage": true,
+        ]
+        try store.commit(name, variables, first([], nothing))
+        try store.commit(name, variables, first(["m", "n"], middle("m", "n")))
+        #expect(ends == [.string("cm"), .bool(true), .string("cn"), .bool(true)])
+        // The rows at both ends are gone.
+        try store.commit(name, variables, first(["o"], middle("o", "o", hasMore: false)))
+        #expect(ends == [.string("co"), .bool(false), .string("co"), .bool(false)])
+        // Where it has no rows left, what was before them is still found.
+        try store.commit(name, variables, first([], nothing))
+        let isBackward = name == "PageBack"
+        #expect(info(isBackward ? "endCursor" : "startCursor") == .string("co"))
+        #expect(info(isBackward ? "hasNextPage" : "hasPreviousPage") == .bool(true))
+        #expect(info(isBackward ? "startCursor" : "endCursor") == .string("cx"))
+    }
+
+    /// Pages have come at both ends: it tells of its own side only.
+    @Test func aPageThatOthersFollowTellsNothingOfTheirEnds() throws {
+        let variables: VariableData = ["count": 2, "cursor": "cl"]
+        try store.commit("Page", variables, first(["m"], middle("m", "m")))
+        try store.commit(
+            "PageBack", ["count": 2, "cursor": "cm"], first(["k"], middle("k", "k")))
+        try store.commit("Page", variables, first(["m", "n"], middle("m", "n")))
+        #expect(try nodes == ["k", "m", "n"])
+        #expect(ends == [.string("ck"), .bool(true), .string("cn"), .bool(true)])
+    }
+
     // MARK: Edges
+
+    /// A row that was moved out of the page is not taken for its place.
+    @Test func aRowThatWasMovedStaysWhenItsPageIsFetchedAgain() throws {
+        try takeFirst()
+        try take("Page", following, [first(["c", "d"], info("c", "d", hasNext: true))])
+        try store.commitUpdate { source in
+            source["u"]?.connection("Todos_todos")?.move(nodeID: "d", to: .start)
+        }
+        try take("Page", following, [first(["c"], info("c", "c", hasNext: true))])
+        #expect(try nodes == ["d", "a", "b", "c"])
+    }
+
+    /// They come again with their page, and not besides.
+    @Test func nullsOfAPageThatIsFetchedAgainGoWithIt() throws {
+        func page(_ edges: [JSONValue]) -> JSONValue {
+            let todos: JSONValue = [
+                "edges": .array(edges), "pageInfo": info("c", "c", hasNext: true),
+            ]
+            return ["data": ["me": ["id": "u", "todos": todos]]]
+        }
+        try takeFirst()
+        for _ in 1...3 {
+            try store.commit("Page", following, page([edge("c"), nil]))
+            #expect(try nodes == ["a", "b", "c", "-"])
+        }
+        try append("n")
+        try store.commit("Page", following, page([nil, edge("c"), nil]))
+        #expect(try nodes == ["a", "b", "-", "c", "-", "n"])
+        try store.commit("Page", following, page([edge("d")]))
+        #expect(try nodes == ["a", "b", "d", "n"])
+        try store.commit("PageBack", ["count": 2, "cursor": "ca"], page([nil, edge("z"), nil]))
+        try store.commit("PageBack", ["count": 2, "cursor": "ca"], page([nil, edge("z"), nil]))
+        #expect(try nodes == ["-", "z", "-", "a", "b", "d", "n"])
+    }
 
     /// Edges that are named by their places are the connection's own, and the page's all the same.
     @Test func aPageThatIsFetchedAgainKeepsNoneOfItsOwnCopies() throws {

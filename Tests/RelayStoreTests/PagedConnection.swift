@@ -70,11 +70,11 @@ extension PagedConnection {
         ]
     }
 
-    var nodes: [String] {
-        get throws {
-            let edges = try store.json("Page", ["count": 2])["me"]?["todos"]?["edges"]?.array
-            return edges?.map { $0["node"]?["id"]?.string ?? "-" } ?? ["?"]
-        }
+    var nodes: [String] { get throws { try nodes(of: "Page") } }
+
+    func nodes(of name: String) throws -> [String] {
+        let edges = try store.json(name, ["count": 2])["me"]?["todos"]?["edges"]?.array
+        return edges?.map { $0["node"]?["id"]?.string ?? "-" } ?? ["?"]
     }
 
     func info(_ name: String) -> FieldValue? { store.field(connection + ":pageInfo", name) }

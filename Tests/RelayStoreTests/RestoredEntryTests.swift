@@ -177,6 +177,20 @@ import Testing
         #expect(shown.prefix(3) == ["e0", "n0", "e1"])
     }
 
+    /// Where a list has none of the rows next to which a row was put, that stays where it is.
+    @Test func aRowWithoutItsNeighboursIsNotMoved() throws {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        try store.commit("Page", ["count": 9], page(["a", "b", "c", "d", "e", "f"]))
+        _ = try store.applyUpdate { source in
+            source["u"]?.connection("Todos_todos")?.move(nodeID: "d", to: .before(nodeID: "c"))
+        }
+        let next = try restarted(store)
+        try next.commit("Page", ["count": 9], page(["d", "e", "f"]))
+        #expect(try nodes(next) == ["d", "e", "f"])
+        try next.commit("Page", ["count": 9], page(["c", "d", "e", "f"]))
+        #expect(try nodes(next) == ["d", "c", "e", "f"])
+    }
+
     /// A list that the program has put into another order is shown as it was.
     @Test func aListInAnotherOrderIsShownAsItWas() throws {
         let store = Store.quiet { $0.journal = InMemoryJournal() }
@@ -187,5 +201,28 @@ import Testing
             connection?.setLinkedRecords("edges", records: edges.reversed())
         }
         #expect(try nodes(restarted(store)) == ["c", "b", "a"])
+    }
+
+    /// What comes later is shown with what was added.
+    @Test func aListThatWasNotThereHidesNothing() throws {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        try store.commit("Best", ["data": ["me": ["id": "u", "name": "Ada", "best": nil]]])
+        _ = try store.applyUpdate { source in
+            let user = source["u"]
+            let new = source.create(dataID: "n", typeName: "User")
+            new["id"] = "n"
+            user?.setLinkedRecords(
+                "friends", records: (user?.getLinkedRecords("friends") ?? []) + [new])
+        }
+        let next = try restarted(store)
+        for store in [store, next] {
+            #expect(store.field("u", "friends") == .links(["n"]))
+            try store.commitUpdate { source in
+                source["u"]?.setLinkedRecords(
+                    "friends",
+                    records: ["a", "b"].map { source.create(dataID: DataID($0), typeName: "User") })
+            }
+            #expect(store.field("u", "friends") == .links(["a", "b", "n"]))
+        }
     }
 }

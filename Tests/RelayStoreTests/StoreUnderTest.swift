@@ -71,6 +71,17 @@ enum TodoDocuments {
             edges { cursor node { id text complete } }
             pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
         }
+        query Other($count: Int, $cursor: String) {
+          me { id todos(first: $count, after: $cursor) @connection(key: "Other_todos") {
+            edges { cursor node { id text complete } }
+            pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
+        }
+        query Counted($count: Int) {
+          me { id todos(first: $count) @connection(key: "Todos_todos") {
+            totalCount
+            edges { cursor node { id text complete } }
+            pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
+        }
         query Bare($count: Int) {
           me { id todos(first: $count) {
             edges { cursor node { id text complete } }

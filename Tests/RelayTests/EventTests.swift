@@ -137,6 +137,30 @@ import TodoFixtures
         listening.cancel()
     }
 
+    @Test func eventsThatASlowReaderMissesAreCounted() async {
+        let events = environment.events
+        let extra = 10
+        for number in 0..<ExecutionLog.waitingLimit + extra {
+            environment.log.note(ExecutionEvent(.executeNext, count: number))
+        }
+        var reader = events.makeAsyncIterator()
+        let first = await reader.next()
+        #expect(first?.name == .logOverflow && first?.count == extra)
+        for number in extra..<ExecutionLog.waitingLimit + extra {
+            #expect(await reader.next()?.count == number)
+        }
+        let waiting = Task { await events.first { _ in true } }
+        environment.log.note(ExecutionEvent(.executeNext, count: 7))
+        #expect(await waiting.value?.count == 7)
+    }
+
+    @Test func aReaderOfEventsEndsWithItsTask() async {
+        let events = environment.events
+        let reading = Task { await events.first { _ in true } }
+        reading.cancel()
+        #expect(await reading.value == nil)
+    }
+
     @Test func withoutListenersNoEventsWait() throws {
         for _ in 0..<100 {
             let done = Collected(environment.commitMutation(change("a", true)))

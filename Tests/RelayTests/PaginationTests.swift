@@ -34,7 +34,9 @@ struct PaginationTests {
         return Data(#"{"data":{"\#(field)":\#(user)}}"#.utf8)
     }
 
-    private var ids: [String?]? {
+    private var ids: [String?]? { ids(in: environment) }
+
+    private func ids(in environment: MockEnvironment) -> [String?]? {
         environment.lookup(list).data?.todos?.edges?.map { $0?.node?.id }
     }
 
@@ -54,8 +56,8 @@ struct PaginationTests {
         #expect(ids == ["t0"] && pages.hasNext)
     }
 
-    @Test func oneLoadAtATimeAndErrorsEndIt() async throws {
-        let waiting = MockEnvironment()
+    /// The list with its first page, in an environment that answers nothing.
+    private func begun(in waiting: MockEnvironment) throws -> List_user {
         try waiting.cachePayload(
             UserQuery(),
             String(decoding: try #require(Self.page([:], name: "UserQuery")), as: UTF8.self))
@@ -63,7 +65,12 @@ struct PaginationTests {
             waiting.lookup(
                 selector: UserQuery().createDescriptor().fragment, as: UserQuery.Data.self
             ).data?.user)
-        let pages = PaginationResource(List_user(key: user), environment: waiting)
+        return List_user(key: user)
+    }
+
+    @Test func oneLoadAtATimeAndErrorsEndIt() async throws {
+        let waiting = MockEnvironment()
+        let pages = PaginationResource(try begun(in: waiting), environment: waiting)
         let load = Task { try await pages.loadNext(3) }
         await eventually { waiting.mostRecent != nil }
         #expect(pages.isLoadingNext && !pages.isLoadingPrevious)
@@ -73,5 +80,39 @@ struct PaginationTests {
         try waiting.rejectMostRecent(URLError(.timedOut))
         await #expect(throws: URLError.self) { try await load.value }
         #expect(!pages.isLoadingNext && pages.hasNext)
+    }
+
+    /// Whoever loads while there is more would ask for ever.
+    @Test func aPageWhoseEdgesFailedIsAnError() async throws {
+        let failed = """
+            {"data":{"node":{"__typename":"User","id":"U","userId":"me","totalCount":7,"todos":{"edges":null,\
+            "pageInfo":{"endCursor":"4","hasNextPage":true}}}},\
+            "errors":[{"message":"lost","path":["node","todos","edges"]}]}
+            """
+        let environment = MockEnvironment()
+        let list = try begun(in: environment)
+        environment.answer { _ in Data(failed.utf8) }
+        let pages = PaginationResource(list, environment: environment)
+        let error = await #expect(throws: NetworkError.self) {
+            while pages.hasNext { try await pages.loadNext(3) }
+        }
+        #expect(error?.errors.map(\.message) == ["lost"])
+        #expect(ids(in: environment) == ["t0", "t1"] && pages.hasNext && !pages.isLoadingNext)
+    }
+
+    /// Of one whose edges have come, errors are told beside.
+    @Test func errorsOfAPageThatCameAreReturned() async throws {
+        let page = """
+            {"data":{"node":{"__typename":"User","id":"U","userId":"me","totalCount":null,"todos":{"edges":[\
+            {"cursor":"2","node":{"__typename":"Todo","id":"t2","text":"","complete":false}}],\
+            "pageInfo":{"endCursor":"2","hasNextPage":true}}}},\
+            "errors":[{"message":"lost","path":["node","totalCount"]}]}
+            """
+        let environment = MockEnvironment()
+        let list = try begun(in: environment)
+        environment.answer { _ in Data(page.utf8) }
+        let pages = PaginationResource(list, environment: environment)
+        #expect(try await pages.loadNext(3).map(\.message) == ["lost"])
+        #expect(ids(in: environment) == ["t0", "t1", "t2"] && pages.hasNext)
     }
 }

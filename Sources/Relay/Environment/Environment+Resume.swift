@@ -44,7 +44,7 @@ extension Environment {
     /// whose connection ends each time it is sent is given up; attempts by earlier processes count.
     ///
     /// A mutation that fails for an unrelated reason, say because no user is signed in or the server's disk is full (its
-    /// code is `STORAGE_FULL`, `OVERLOADED` or `OUTCOME_UNKNOWN`, without data), stays as it is, and the next
+    /// code is `STORAGE_FULL`, `OVERLOADED` or `OUTCOME_UNKNOWN`, without a member `data`), stays as it is, and the next
     /// call resends it, in this run of the program or a later one. Those after it stay as well, to preserve the order;
     /// mutations that this process has started meanwhile are sent. Call again when the network is back, not from the
     /// completion. An error that recurs every time blocks everything after it: a custom network uses ``NetworkFailure``

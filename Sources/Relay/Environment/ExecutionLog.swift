@@ -12,20 +12,13 @@ final class ExecutionLog: Sendable {
     private struct State {
         var listeners: [Int: Listener] = [:]
         var count = 0
-        var waiting = FIFO<ExecutionEvent>()
-        var droppedCount = 0
+        var waiting = WaitingEvents(limit: ExecutionLog.waitingLimit)
         var isDelivering = false
         /// The store's own events, observed while there are listeners.
         var observation: Retention?
 
         /// The next event and its listeners; nil ends the delivery.
         mutating func next() -> (event: ExecutionEvent, listeners: [Listener])? {
-            if droppedCount > 0 {
-                defer { droppedCount = 0 }
-                return (
-                    ExecutionEvent(.logOverflow, count: droppedCount), Array(listeners.values)
-                )
-            }
             guard let event = waiting.popFirst() else {
                 isDelivering = false
                 return nil
@@ -65,9 +58,15 @@ final class ExecutionLog: Sendable {
     }
 
     func stream(limit: Int) -> AsyncStream<ExecutionEvent> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
-            let listening = listen { continuation.yield($0) }
-            continuation.onTermination = { _ in listening.cancel() }
+        let reading = EventReading(limit: limit)
+        let listening = listen { reading.add($0) }
+        // The stream holds both.
+        return AsyncStream {
+            withExtendedLifetime(listening) {}
+            return await reading.next()
+        } onCancel: {
+            listening.cancel()
+            reading.end()
         }
     }
 
@@ -75,10 +74,6 @@ final class ExecutionLog: Sendable {
     func note(_ event: @autoclosure () -> ExecutionEvent) {
         let mustDeliver = state.withLock { state in
             if state.listeners.isEmpty { return false }
-            if state.waiting.count == Self.waitingLimit {
-                _ = state.waiting.popFirst()
-                state.droppedCount += 1
-            }
             state.waiting.append(event())
             defer { state.isDelivering = true }
             return !state.isDelivering
@@ -109,5 +104,77 @@ final class ExecutionLog: Sendable {
                     .fieldPayloadError, operation: fragment,
                     error: error.graphQLErrors.first, path: error.path))
         }
+    }
+}
+
+/// Events that wait, the oldest first. Beyond a limit the oldest are dropped, and the next event is a `log.overflow` that
+/// counts them.
+private struct WaitingEvents {
+    let limit: Int
+    private var events = FIFO<ExecutionEvent>()
+    private var droppedCount = 0
+
+    init(limit: Int) { self.limit = limit }
+
+    var count: Int { events.count }
+
+    mutating func append(_ event: ExecutionEvent) {
+        if events.count == limit {
+            _ = events.popFirst()
+            droppedCount += 1
+        }
+        events.append(event)
+    }
+
+    mutating func popFirst() -> ExecutionEvent? {
+        if droppedCount == 0 { return events.popFirst() }
+        defer { droppedCount = 0 }
+        return ExecutionEvent(.logOverflow, count: droppedCount)
+    }
+}
+
+/// Events for one who asks for them.
+private final class EventReading: Sendable {
+    private typealias Reader = CheckedContinuation<ExecutionEvent?, Never>
+
+    private struct State {
+        var waiting: WaitingEvents
+        var readers = FIFO<Reader>()
+        var isEnded = false
+    }
+
+    private let state: Lock<State>
+
+    init(limit: Int) { state = Lock(State(waiting: WaitingEvents(limit: limit))) }
+
+    func add(_ event: ExecutionEvent) {
+        let reader = state.withLock { state -> Reader? in
+            if let reader = state.readers.popFirst() { return reader }
+            state.waiting.append(event)
+            return nil
+        }
+        reader?.resume(returning: event)
+    }
+
+    /// The next event, as soon as there is one; nil at the end.
+    func next() async -> ExecutionEvent? {
+        await withCheckedContinuation { reader in
+            let event = state.withLock { state -> ExecutionEvent?? in
+                if let event = state.waiting.popFirst() { return event }
+                if state.isEnded { return .some(nil) }
+                state.readers.append(reader)
+                return nil
+            }
+            if let event { reader.resume(returning: event) }
+        }
+    }
+
+    func end() {
+        let readers = state.withLock { state in
+            state.isEnded = true
+            defer { state.readers = FIFO() }
+            return state.readers
+        }
+        for reader in readers { reader.resume(returning: nil) }
     }
 }

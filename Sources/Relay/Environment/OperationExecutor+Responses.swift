@@ -190,11 +190,8 @@ extension ResponseSummary {
 
     /// Whether the server has not carried out a mutation, or does not know yet whether it has, and will once it can.
     fileprivate var isPutOff: Bool {
-        if hasData || dataIsNull { return false }
-        switch errors.first?["extensions"]?["code"]?.string {
-        case "OVERLOADED", "STORAGE_FULL", "OUTCOME_UNKNOWN": return true
-        default: return false
-        }
+        !hasData && !dataIsNull
+            && GraphQLError.putsOffMutation(errors.first?["extensions"]?["code"]?.string)
     }
 
     /// For a message that says how a stream resumes (`{"data": null, "extensions": {"relay":

@@ -87,6 +87,14 @@ extension GraphQLError {
     }
 }
 
+extension GraphQLError {
+    /// Whether a server that answers a mutation with this code, and without data, has not carried it out, or does not
+    /// know yet whether it has, and will once it can.
+    package static func putsOffMutation(_ code: String?) -> Bool {
+        ["OVERLOADED", "STORAGE_FULL", "OUTCOME_UNKNOWN"].contains(code)
+    }
+}
+
 /// The server answered an operation with errors and no data.
 public struct NetworkError: SentenceError {
     /// The server's errors, at least one.

@@ -76,7 +76,8 @@ public struct Snapshot<Data: ReadableRecord>: Sendable {
     /// Whether a field was never fetched, or was collected.
     public var isMissingData: Bool { read.isMissingData }
 
-    /// The errors that the server sent for its fields, except those that are caught.
+    /// The errors that the server sent for its fields, except those that are caught at a field. (What `@catch` at the
+    /// fragment or the operation catches is here, too.)
     public var errors: [GraphQLError] { read.errors.flatMap(\.graphQLErrors) }
 
     func with(_ read: SelectorSnapshot) -> Snapshot { Snapshot(read, selector) }

@@ -49,8 +49,9 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// fetched. Cancelling the task cancels the request.
     ///
     /// - Parameter count: the maximum number of edges.
-    /// - Returns: the errors that came with the data.
-    /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
+    /// - Returns: the errors that came with the page.
+    /// - Throws: as ``Environment/fetch(_:cacheConfig:)``; a ``NetworkError`` also where there were errors and no page, such as
+    ///   `"edges": null`: the connection ends where it did.
     @discardableResult
     public func loadNext(_ count: Int) async throws -> [GraphQLError] {
         try await load(.next, count)
@@ -60,8 +61,8 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// fetched. Cancelling the task cancels the request.
     ///
     /// - Parameter count: the maximum number of edges.
-    /// - Returns: the errors that came with the data.
-    /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
+    /// - Returns: the errors that came with the page.
+    /// - Throws: as ``loadNext(_:)``.
     @discardableResult
     public func loadPrevious(_ count: Int) async throws -> [GraphQLError] {
         try await load(.previous, count)
@@ -83,7 +84,11 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     }
 
     private func load(_ direction: Direction, _ count: Int) async throws -> [GraphQLError] {
-        guard lock.withLock({ loading.insert(direction).inserted }) else { return [] }
+        guard lock.withLock({ loading.insert(direction).inserted }) else {
+            // Callers that ask until there is no more leave the thread to the one that loads.
+            await Task.yield()
+            return []
+        }
         defer { lock.withLock { _ = loading.remove(direction) } }
         // Not before: the page of another caller may just have come.
         guard let (config, cursor) = page(direction) else { return [] }
@@ -95,7 +100,15 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         }
         variables[config.count] = .int(count)
         variables[config.cursor] = .string(cursor)
-        return try await environment.refetch(fragment, variables: variables)
+        let errors = try await environment.refetch(fragment, variables: variables)
+        // Whoever asks until there is no more would ask for the same page for ever.
+        if !errors.isEmpty, page(direction)?.cursor == cursor {
+            let operation = environment.refetchOperation(fragment, variables)
+            throw NetworkError(
+                errors: errors, operation: operation.request.node,
+                variables: operation.request.variables)
+        }
+        return errors
     }
 
     /// The variables for a direction, and the cursor to continue from; nil if there is nothing more.

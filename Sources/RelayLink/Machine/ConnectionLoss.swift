@@ -41,8 +41,8 @@ package struct ConnectionLoss: Sendable {
     /// We have closed the connection ourselves.
     init(own code: CloseCode) {
         let isTimeout = code == .acknowledgementTimeout
-        let message =
-            "The connection was closed with \(code.code): \(code.reason)."
+        let end = code.reason.hasSuffix(".") ? "" : "."
+        let message = "The connection was closed with \(code.code): \(code.reason)\(end)"
         self.init(
             TransportError(code: isTimeout ? .timedOut : .badResponse, message: message),
             isTimeout ? .retry : .none)

@@ -124,7 +124,7 @@ struct LinkMachine: Sendable {
     /// An operation's responses are not being read, and enough of them wait: the server is told to stop.
     mutating func suspend(_ id: OperationID) -> [LinkAction] {
         guard let operation = operations[id], case .sent(let wire) = operation.phase,
-            !operation.isMutation, !operation.isAnswered
+            !operation.isMutation, !operation.isAnsweredWhole
         else { return [] }
         let actions = stop(wire)
         guard operation.canResume else {

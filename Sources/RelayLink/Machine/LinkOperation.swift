@@ -51,13 +51,16 @@ struct LinkOperation: Sendable {
     var isMutation: Bool { request.kind == .mutation }
 
     /// Whether another response may follow, as far as is known.
-    var isStream: Bool { request.continues == true || responseCount > 1 }
+    var isStream: Bool { request.continues ?? (responseCount > 1) }
 
     /// Whether it waits for its first response and changes nothing.
     var isUnansweredQuery: Bool { request.kind == .query && responseCount == 0 }
 
-    /// A query that has had one response and, as far as is known, gets no other.
-    var isAnswered: Bool { request.kind == .query && responseCount == 1 && !isStream }
+    /// A query that has its answer, or the beginning of one that comes in parts: it is not sent again.
+    var isAnswered: Bool { request.kind == .query && responseCount > 0 && !isStream }
+
+    /// It has come in one piece, as far as is known.
+    var isAnsweredWhole: Bool { isAnswered && responseCount == 1 }
 
     /// A query without an answer starts over: what it gets is newer than any cursor.
     var canResume: Bool { cursor != nil && request.continues != false && !isUnansweredQuery }

@@ -1,4 +1,6 @@
 import HTTPMessages
+import Relay
+import RelayJSON
 import RelayLink
 import WebSocketIO
 
@@ -100,9 +102,9 @@ struct HTTPAttempts: Sendable {
         case 429: return tryAgain(error)
         // 503 says that nothing was done, and a page with a success status comes from a proxy, such as a captive
         // portal, in place of the server: neither is an interruption, however often. But if others were answered
-        // meanwhile, it is this request that the server cannot handle.
+        // meanwhile, it is this request that the server cannot handle, unless it says why it puts it off.
         case 503:
-            if isServerWell { interrupted() }
+            if isServerWell, !answer.putsOffMutation { interrupted() }
             return tryAgain(error)
         case 200..<300:
             if isServerWell { interrupted() }
@@ -157,6 +159,15 @@ extension HTTPResponse {
     var mediaType: String {
         let value = headers["content-type"]?.prefix { $0 != ";" } ?? ""
         return value.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
+    }
+
+    /// Whether it is a GraphQL response that puts a mutation off.
+    fileprivate var putsOffMutation: Bool {
+        guard ["application/graphql-response+json", "application/json"].contains(mediaType),
+            let response = try? JSONValue(parsing: body), response["data"] == nil
+        else { return false }
+        let error = response["errors"]?.array?.first
+        return GraphQLError.putsOffMutation(error?["extensions"]?["code"]?.string)
     }
 
     /// GraphQL over HTTP: the media type for responses makes one whatever the status; plain JSON only counts

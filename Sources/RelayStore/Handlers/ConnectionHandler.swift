@@ -116,15 +116,18 @@ public final class ConnectionHandler: Handler {
             switch parent.value(fieldPayload.fieldKey) {
             case .null?: source.write(parent.dataID, [(fieldPayload.handleKey, .null)])
             case .failed(let errors)?:
+                // A page behind or before others does not take them with it.
+                if PageOfConnection.place(fieldPayload.args) != nil,
+                    case .link? = parent.value(fieldPayload.handleKey)
+                {
+                    break
+                }
                 source.write(parent.dataID, [(fieldPayload.handleKey, .failed(errors))])
             default: break
             }
             return
         }
-        let merge = ConnectionMerge(
-            source, server: source.proxy(serverID),
-            id: parent.dataID.clientID(storageKey: fieldPayload.handleKey), args: fieldPayload.args,
-            fieldPayload.response)
+        let merge = ConnectionMerge(source, server: source.proxy(serverID), fieldPayload)
         merge.run(fieldPayload.part)
         if parent.value(fieldPayload.handleKey) != .link(merge.id) {
             source.write(parent.dataID, [(fieldPayload.handleKey, .link(merge.id))])

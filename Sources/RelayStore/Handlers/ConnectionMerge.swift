@@ -33,13 +33,11 @@ struct ConnectionMerge {
     private let page: PageOfConnection
     private let pages: ConnectionPages
 
-    init(
-        _ source: DraftProxy, server: DraftRecordProxy, id: DataID, args: VariableData,
-        _ response: PartedResponse?
-    ) {
+    /// - Parameter server: the record that the server's field links to.
+    init(_ source: DraftProxy, server: DraftRecordProxy, _ field: HandleFieldPayload) {
         self.source = source
-        self.id = id
-        page = PageOfConnection(server, args, response)
+        id = field.dataID.clientID(storageKey: field.handleKey)
+        page = PageOfConnection(server, of: field.handleKey, field.args, field.response)
         pages = ConnectionPages(connection: id, source)
     }
 
@@ -61,12 +59,18 @@ struct ConnectionMerge {
                 begin(with: names)
             } else if isOurs {
                 copyFields(names)
-                if names.contains("edges") { edges.add(edges.all) }
+                if names.contains("edges") {
+                    edges.add(edges.all)
+                    pages.noteErrors(of: page)
+                }
                 if names.contains("pageInfo") { takeInfo() }
+            } else if !isThere, hasPlace {
+                copyFields(names)
             }
         case .items(let range, of: "edges"?):
             if isOurs {
                 edges.add(range)
+                pages.noteErrors(of: page)
             } else if !isThere,
                 isNew || page.side != .whole && pages.awaited(at: page.side) == nil
             {
@@ -77,17 +81,6 @@ struct ConnectionMerge {
         case .object(in: "pageInfo", _):
             if isOurs { takeInfo() }
         case .items, .object: break
-        }
-        noteErrors()
-    }
-
-    /// What was wrong with edges stands with the connection as it stands with its pages.
-    private func noteErrors() {
-        guard source.draft.snapshot.symbols.mayHaveElementErrors else { return }
-        let errors = pages.edgeErrors
-        let value: FieldValue? = errors.isEmpty ? nil : .json(.array(errors))
-        if connection.value(PageOfConnection.edgeErrors) != value {
-            source.write(id, [(PageOfConnection.edgeErrors, value ?? .unset)])
         }
     }
 
@@ -106,7 +99,7 @@ struct ConnectionMerge {
         guard hasPlace, names?.contains("edges") ?? true else {
             // Of a page whose edges are still to come, the connection keeps what it had before. What comes of that is told
             // from what comes of this response, where both are known.
-            if page.isPlaced, !hasPlace || page.side == .whole { pages.remove(page.record.dataID) }
+            if page.isPlaced, !hasPlace || page.side == .whole { page.noteLeftOut() }
             return
         }
         let brought = range ?? edges.all
@@ -119,6 +112,7 @@ struct ConnectionMerge {
             pages.add(page)
             edges.append(brought, at: place)
         }
+        pages.noteErrors(of: page)
         takeInfo()
     }
 
@@ -147,20 +141,22 @@ struct ConnectionMerge {
         return source.proxy(id).value(field)
     }
 
-    /// Takes the page's info for the ends of the connection at which the page is. Before it has come, the connection ends
-    /// where the page stands; the whole connection has no end: the old one may be behind edges that are gone.
+    /// Takes the page's info for the ends of the connection at which the page is: for both, where it is the only one. Before
+    /// it has come, the connection ends where the page stands; the whole connection has no end: the old one may be behind
+    /// edges that are gone.
     private func takeInfo() {
         if page.edges == nil, ConnectionEdges(connection)?.links != nil { return }
         let infoID = id.clientID(storageKey: "pageInfo")
         let isNew = source.row(infoID) == nil
         if isNew { _ = source.create(dataID: infoID, typeName: "PageInfo") }
+        let isOnly = pages.isAt(.start, page) && pages.isAt(.end, page)
         var fields: [(key: String, value: FieldValue)] = []
         for side in [PageOfConnection.Side.end, .start] {
             let (flag, cursor) = (side.hasMoreField, side.cursorField)
             if isNew || (page.side == .whole && !page.hasInfo) {
                 fields += [(flag, .bool(false)), (cursor, .null)]
             }
-            guard pages.isAt(side, page), page.side == .whole || page.side == side || isNew
+            guard pages.isAt(side, page), page.side == .whole || page.side == side || isOnly
             else { continue }
             let awaited = page.side == side && !page.hasInfo ? page : nil
             if page.side == side || page.side == .whole { pages.setAwaited(awaited, at: side) }
@@ -168,12 +164,11 @@ struct ConnectionMerge {
             if page.hasInfo, let value = page.info(flag), value != .null || page.side == .whole {
                 fields.append((flag, value))
             }
-            // A page that is empty has no cursors.
             let stands = page.side == side ? page.cursor.map { FieldValue.string($0) } : nil
-            let found = page.hasInfo ? page.info(cursor) : nil
-            if let end = found.flatMap({ $0 == .null ? nil : $0 }) ?? stands ?? found {
-                fields.append((cursor, end))
-            }
+            var found = page.hasInfo ? page.info(cursor) : nil
+            // A page that is empty has no cursors; what is beside it is found by those that there were.
+            if found == .null, page.side != .whole { found = nil }
+            if let end = found ?? stands { fields.append((cursor, end)) }
         }
         if !fields.isEmpty { source.write(infoID, fields) }
         if connection.value("pageInfo") != .link(infoID) {

@@ -24,33 +24,47 @@ struct PageOfConnection {
     let cursor: String?
     /// The one that says it now; nil: it came whole, or cannot be told from others.
     private let response: PartedResponse?
+    /// On the page's record: the response whose edges the connection has. Connections with other keys may have those of
+    /// another.
+    private let placedBy: String
 
-    init(_ record: DraftRecordProxy, _ args: VariableData, _ response: PartedResponse?) {
+    /// - Parameter connection: where the parent keeps the connection.
+    init(
+        _ record: DraftRecordProxy, of connection: String, _ args: VariableData,
+        _ response: PartedResponse?
+    ) {
         self.response = response
-        func text(_ name: String) -> String? {
-            if case .string(let text) = args[name] { text } else { nil }
-        }
+        placedBy = Self.placedBy + connection
         self.record = record
-        cursor = text("after") ?? text("before")
-        side = text("after") != nil ? .end : cursor != nil ? .start : .whole
+        let place = Self.place(args)
+        (cursor, side) = (place?.cursor, place?.side ?? .whole)
+    }
+
+    /// The edge that a page with these arguments stands behind or before; nil: it is the whole connection.
+    static func place(_ args: VariableData) -> (side: Side, cursor: String)? {
+        if case .string(let cursor) = args["after"] { return (.end, cursor) }
+        if case .string(let cursor) = args["before"] { return (.start, cursor) }
+        return nil
     }
 
     // MARK: Its response
 
     /// On the page's record: its pageInfo is that of an earlier response than this one. The record outlives many of them.
     private static let awaitsInfo = "__awaitsPageInfo"
-    /// On the page's record: the response whose edges the connection has.
     private static let placedBy = "__placedBy"
 
     private var responseID: FieldValue? { response.map { .string($0.id.text) } }
 
     /// Whether the edges that the connection has of the page are this response's.
-    var isPlaced: Bool { record.value(Self.placedBy) == responseID }
+    var isPlaced: Bool { record.value(placedBy) == responseID }
 
     /// The connection has this response's edges now.
     func notePlaced() {
-        if !isPlaced { write(Self.placedBy, responseID) }
+        if !isPlaced { write(placedBy, responseID) }
     }
+
+    /// The edges that the connection has are of another response than this one, which has not brought any that it can take.
+    func noteLeftOut() { write(placedBy, .bool(false)) }
 
     /// Notes whether a pageInfo has come, or is still to come.
     func noteInfo(_ part: FieldPart?) {
@@ -103,10 +117,16 @@ struct PageOfConnection {
     }
 
     /// What was wrong with elements of the list of edges.
+    var edgeErrors: JSONValue? {
+        if case .json(let errors)? = value(Self.edgeErrors, of: record.dataID) {
+            errors
+        } else {
+            nil
+        }
+    }
+
     static let edgeErrors = "edges" + Symbols.elementErrorsSuffix
-    private static let ownFields: Set = [
-        "edges", edgeErrors, "pageInfo", awaitsInfo, placedBy,
-    ]
+    private static let ownFields: Set = ["edges", edgeErrors, "pageInfo", awaitsInfo]
 
     /// All but the edges, with what was wrong with them, and the pageInfo.
     var fields: [(key: String, value: FieldValue)] {
@@ -114,7 +134,7 @@ struct PageOfConnection {
         else { return [] }
         return row.shape.keys.compactMap { key in
             let name = records.symbols.nameString(key)
-            guard !Self.ownFields.contains(name),
+            guard !Self.ownFields.contains(name), !name.hasPrefix(Self.placedBy),
                 let value = records.fieldValue(name, of: index)
             else { return nil }
             return (name, value)
@@ -191,15 +211,35 @@ struct ConnectionPages {
         }
     }
 
-    /// What was wrong with their edges.
-    var edgeErrors: [JSONValue] {
-        records.flatMap { record -> [JSONValue] in
-            guard let record,
-                case .json(.array(let errors))? = source.draft.snapshot.fieldValue(
-                    PageOfConnection.edgeErrors, of: record)
-            else { return [] }
-            return errors
+    // MARK: Errors
+
+    /// What was wrong with edges, by the page that they are of. The page's own record says it of another answer by now, or
+    /// has been collected.
+    private static let errorsKey = "__edgeErrors"
+
+    /// The connection has these edges of a page now.
+    func noteErrors(of page: PageOfConnection) {
+        let symbols = source.draft.snapshot.symbols
+        guard symbols.mayHaveElementErrors else { return }
+        var former = JSONObject()
+        if case .json(.object(let all))? = source.proxy(connection).value(Self.errorsKey) {
+            former = all
         }
+        var errors = JSONObject()
+        let new = page.edgeErrors
+        if former.isEmpty, new == nil { return }
+        for case let record? in records {
+            let id = symbols.idString(record)
+            errors[id] = id == page.record.dataID.rawValue ? new : former[id]
+        }
+        if errors == former { return }
+        let all = errors.members.flatMap { $0.value.array ?? [] }
+        source.write(
+            connection,
+            [
+                (Self.errorsKey, errors.isEmpty ? .unset : .json(.object(errors))),
+                (PageOfConnection.edgeErrors, all.isEmpty ? .unset : .json(.array(all))),
+            ])
     }
 
     // MARK: Changing

@@ -55,11 +55,15 @@ final class PageEdges {
         insert(range, at: place ?? (page.side == .end ? list.count : 0))
     }
 
-    /// Takes the page's edges out of the connection: those that are named by it, also of a response before.
+    /// Takes the edges of a page that stands where this one belongs out of the connection: those that are named by it, also
+    /// of a response before. What has been moved elsewhere stays.
     /// - Returns: where the first of them stood.
     func takeOut(of page: DataID) -> Int? {
-        let places = old.indices.filter {
-            old[$0].map { isKept($0, of: page) } ?? false
+        // A null is of the page that the edge before it is of: there is nothing else that it could be known by.
+        var isOfPage = self.page.side == .start || cursorPlace != nil
+        let places = reach.filter { place in
+            if let edge = old[place] { isOfPage = isKept(edge, of: page) }
+            return isOfPage
         }
         guard let first = places.first, let last = places.last else { return nil }
         if last - first < places.count {

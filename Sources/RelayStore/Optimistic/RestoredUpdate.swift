@@ -16,12 +16,15 @@ struct RestoredUpdate: Sendable {
         // In their order: what is written goes to the log.
         var seen: Set<ChangeSet.Field> = []
         for field in draft.changes.fields where seen.insert(field).inserted {
-            guard let old = state.list(field), let new = draft.snapshot.list(field) else {
-                continue
-            }
-            let change = ListChange(field, from: old, to: new, state, draft.snapshot)
+            // What is added to a list that is not there is added to the one that comes.
+            guard let new = draft.snapshot.list(field),
+                let old = state.list(field) ?? (state.isWithout(field) ? .empty : nil)
+            else { continue }
+            let change = ListChange(field, from: old, to: new.records, state, draft.snapshot)
             // What cannot be told so, as nulls, is written as it was.
-            if change.list(from: old, in: draft.snapshot) == new { lists.append(change) }
+            if change.list(from: old.records, in: draft.snapshot) == new.records {
+                lists.append(change)
+            }
         }
     }
 
@@ -33,41 +36,53 @@ struct RestoredUpdate: Sendable {
 }
 
 /// What comes into a list of links, what goes, and what comes to stand elsewhere.
+///
+/// It is kept by ids: numbers of records may be others the next time. Lists are walked by numbers, however long they are.
 private struct ListChange: Sendable {
-    fileprivate typealias Element = ListElement
+    fileprivate typealias Element = ListElement<RecordIndex>
 
-    private struct Insertion {
-        let element: Element
+    private struct Insertion<ID: Hashable & Sendable>: Sendable {
+        let element: ListElement<ID>
         /// What it stands behind; nil at the beginning.
-        let previous: Element?
+        let previous: ListElement<ID>?
         /// The next one after it that has stayed where it was; nil in what was put at the end.
-        let next: Element?
-        /// It stood elsewhere in the list, and stays away where the list has not got it any more.
+        let next: ListElement<ID>?
+        /// It stood elsewhere in the list. It stays away where the list has not got it any more, and where it is where the
+        /// list has none of its neighbours.
         let isMoved: Bool
+
+        func map<Other>(_ id: (ID) -> Other) -> Insertion<Other> {
+            Insertion<Other>(
+                element: element.map(id), previous: previous?.map(id), next: next?.map(id),
+                isMoved: isMoved)
+        }
     }
 
     private let record: DataID
     private let key: String
-    /// Those that have been moved among them.
-    private let removed: [Element]
-    private let inserted: [Insertion]
+    private let removed: [ListElement<DataID>]
+    private let inserted: [Insertion<DataID>]
+    /// The list that the writes were made on.
+    private let base: LinkList
 
     init(
-        _ field: ChangeSet.Field, from old: [RecordIndex?], to new: [RecordIndex?],
+        _ field: ChangeSet.Field, from base: LinkList, to new: [RecordIndex?],
         _ before: Snapshot, _ after: Snapshot
     ) {
-        record = DataID(after.symbols.idString(field.record))
+        func id(_ record: RecordIndex) -> DataID { DataID(after.symbols.idString(record)) }
+        self.base = base
+        record = id(field.record)
         key = after.symbols.nameString(field.key)
         let (old, new) = (
-            Self.elements(old, key, before), Self.elements(new, key, after)
+            Self.elements(base.records, key, before), Self.elements(new, key, after)
         )
         let (had, has) = (Set(old), Set(new))
         let moved = Self.moved(from: old, to: new)
         removed = old.compactMap { element in
-            guard let element, !has.contains(element) || moved.contains(element) else { return nil }
-            return element
+            guard let element, !has.contains(element) else { return nil }
+            return element.map(id)
         }
-        var inserted: [Insertion] = []
+        var inserted: [Insertion<RecordIndex>] = []
         var next: Element?
         for place in new.indices.reversed() {
             guard let element = new[place] else { continue }
@@ -80,7 +95,7 @@ private struct ListChange: Sendable {
                     element: element, previous: place == 0 ? nil : new[place - 1], next: next,
                     isMoved: moved.contains(element)))
         }
-        self.inserted = inserted.reversed()
+        self.inserted = inserted.reversed().map { $0.map(id) }
     }
 
     /// Those of both lists that have come to stand elsewhere. As few as possible: the others are the longest row of
@@ -116,34 +131,30 @@ private struct ListChange: Sendable {
         let node = key == "edges" ? state.symbols.findName("node") : nil
         return list.map { record in
             record.map { record in
-                Element(
-                    id: DataID(state.symbols.idString(record)),
-                    node: node.flatMap { state.link($0, of: record) }
-                        .map { DataID(state.symbols.idString($0)) })
+                Element(id: record, node: node.flatMap { state.link($0, of: record) })
             }
         }
     }
 
     /// The list that the change makes of another one.
     func list(from old: [RecordIndex?], in state: Snapshot) -> [RecordIndex?] {
-        var (gone, taken, list) = (ElementIndex(), ElementIndex(), LinkedElements())
-        for (number, element) in removed.enumerated() { gone.insert(element, number) }
-        let elements = Self.elements(old, key, state)
-        for (place, element) in elements.enumerated() {
-            if let element, gone.number(of: element) != nil {
-                taken.insert(element, place)
-            } else {
-                list.insert(element, behind: list.last)
+        func number(_ id: DataID) -> RecordIndex { state.symbols.record(id.rawValue) }
+        let inserted = inserted.map { $0.map(number) }
+        var (gone, asked) = (ElementIndex(), ElementIndex())
+        for element in removed { gone.insert(element.map(number), 0) }
+        for insertion in inserted {
+            for case let element? in [insertion.element, insertion.previous, insertion.next] {
+                asked.insert(element, 0)
             }
         }
+        var list = LinkedElements(asked: asked)
+        for element in Self.elements(old, key, state) {
+            if let element, gone.number(of: element) != nil { continue }
+            list.insert(element, behind: list.last)
+        }
         for insertion in inserted {
-            var element = insertion.element
-            if insertion.isMoved {
-                guard let place = taken.number(of: element), let moved = elements[place]
-                else { continue }
-                element = moved
-            }
-            if list.place(of: element) != nil { continue }
+            let former = list.place(of: insertion.element)
+            if insertion.isMoved != (former != nil) { continue }
             let place: Int
             switch (insertion.previous, insertion.next) {
             case (_, nil): place = list.last
@@ -151,11 +162,15 @@ private struct ListChange: Sendable {
             case (let previous?, let next?):
                 place =
                     list.place(of: previous) ?? list.place(of: next).map(list.place(before:))
-                    ?? list.last
+                    ?? former ?? list.last
             }
-            list.insert(element, behind: place)
+            if let former {
+                list.move(former, behind: place)
+            } else {
+                list.insert(insertion.element, behind: place)
+            }
         }
-        return list.elements.map { $0.map { state.symbols.record($0.id.rawValue) } }
+        return list.records
     }
 
     /// Puts right what the writes, with their places, have made of the list.
@@ -165,8 +180,10 @@ private struct ListChange: Sendable {
             let key = draft.snapshot.symbols.findName(key)
         else { return }
         let field = ChangeSet.Field(record: record, key: key)
-        let wanted = list(from: before.list(field) ?? [], in: draft.snapshot)
-        let written = LinkList(draft.snapshot.list(field) ?? [])
+        let old = before.list(field) ?? .empty
+        if old === base { return }
+        let wanted = list(from: old.records, in: draft.snapshot)
+        let written = draft.snapshot.list(field) ?? .empty
         guard let splice = LinkList(wanted).splice(from: written) else { return }
         let symbols = draft.snapshot.symbols
         draft.write(
@@ -183,22 +200,26 @@ private struct ListChange: Sendable {
 }
 
 /// An element of a list; of an edge, what it leads to: the server's edge to a node is another than the client's.
-private struct ListElement: Hashable {
-    let id: DataID
-    let node: DataID?
+private struct ListElement<ID: Hashable & Sendable>: Hashable, Sendable {
+    let id: ID
+    let node: ID?
+
+    func map<Other>(_ id: (ID) -> Other) -> ListElement<Other> {
+        ListElement<Other>(id: id(self.id), node: node.map(id))
+    }
 }
 
 /// Finds elements by what they are, or lead to.
 private struct ElementIndex {
-    private var ids: [DataID: Int] = [:]
-    private var nodes: [DataID: Int] = [:]
+    private var ids: [RecordIndex: Int] = [:]
+    private var nodes: [RecordIndex: Int] = [:]
 
-    func number(of element: ListElement) -> Int? {
+    func number(of element: ListChange.Element) -> Int? {
         ids[element.id] ?? element.node.flatMap { nodes[$0] }
     }
 
     /// Of those that are the same, the first counts.
-    mutating func insert(_ element: ListElement, _ number: Int) {
+    mutating func insert(_ element: ListChange.Element, _ number: Int) {
         if ids[element.id] == nil { ids[element.id] = number }
         if let node = element.node, nodes[node] == nil { nodes[node] = number }
     }
@@ -206,44 +227,63 @@ private struct ElementIndex {
 
 /// A list into which elements are put next to others: what one costs does not follow from how many there are.
 private struct LinkedElements {
+    /// Of these the places are known.
+    private let asked: ElementIndex
     /// The first place is before the first element and behind the last one.
-    private var contents: [ListElement?] = [nil]
+    private var contents: [RecordIndex?] = [nil]
     private var following = [0]
     private var preceding = [0]
     private var index = ElementIndex()
 
+    init(asked: ElementIndex) { self.asked = asked }
+
     var beforeFirst: Int { 0 }
     var last: Int { preceding[0] }
 
-    func place(of element: ListElement) -> Int? { index.number(of: element) }
+    func place(of element: ListChange.Element) -> Int? { index.number(of: element) }
     func place(before place: Int) -> Int { preceding[place] }
 
-    mutating func insert(_ element: ListElement?, behind place: Int) {
+    mutating func insert(_ element: ListChange.Element?, behind place: Int) {
         let new = contents.count
-        contents.append(element)
-        preceding.append(place)
-        following.append(following[place])
-        preceding[following[place]] = new
-        following[place] = new
-        if let element { index.insert(element, new) }
+        contents.append(element?.id)
+        preceding.append(new)
+        following.append(new)
+        move(new, behind: place)
+        if let element, asked.number(of: element) != nil { index.insert(element, new) }
     }
 
-    var elements: [ListElement?] {
-        var (elements, place): ([ListElement?], Int) = ([], following[0])
+    mutating func move(_ moved: Int, behind place: Int) {
+        if moved == place { return }
+        following[preceding[moved]] = following[moved]
+        preceding[following[moved]] = preceding[moved]
+        (preceding[moved], following[moved]) = (place, following[place])
+        preceding[following[place]] = moved
+        following[place] = moved
+    }
+
+    var records: [RecordIndex?] {
+        var (records, place): ([RecordIndex?], Int) = ([], following[0])
         while place != 0 {
-            elements.append(contents[place])
+            records.append(contents[place])
             place = following[place]
         }
-        return elements
+        return records
     }
 }
 
 extension Snapshot {
     /// nil where the field has no list.
-    fileprivate func list(_ field: ChangeSet.Field) -> [RecordIndex?]? {
+    fileprivate func list(_ field: ChangeSet.Field) -> LinkList? {
         guard let row = row(field.record), let slot = row.slot(of: field.key),
             row.tag(slot) == .links
         else { return nil }
-        return row.links(slot).records
+        return row.links(slot)
+    }
+
+    /// Whether a record is there without the field, or with null in it.
+    fileprivate func isWithout(_ field: ChangeSet.Field) -> Bool {
+        guard let row = row(field.record) else { return false }
+        guard let slot = row.slot(of: field.key) else { return true }
+        return row.tag(slot) == .absent || row.tag(slot) == .null
     }
 }
