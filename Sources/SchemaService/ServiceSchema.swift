@@ -2,25 +2,25 @@ package import GraphQLLanguage
 package import Logging
 @_spi(Rooms) package import RelayRecords
 
-/// A schema and what its directives say a service shall do: everything that can be known before there is
-/// a store.
+/// A schema and what its directives tell a service to do: everything that can be known before there is a
+/// store.
 ///
 /// Conventions besides the directives: an object type that implements the interface `Node` is stored. An
-/// object type with `edges`, a list of an object type with `node`, and with `pageInfo` is a connection.
-/// `node` and `nodes` of the query type are known by name.
+/// object type with `pageInfo`, and with `edges`, a list of an object type with `node`, is a connection.
+/// `node` and `nodes` of the query type are recognized by name.
 ///
 ///     let schema = try ServiceSchema("type Query { node(id: ID!): Node } …")
 ///     let snapshot = Snapshot(indexes: schema.indexes)
 ///     let service = SchemaService(schema, symbols: snapshot.symbols)
 package struct ServiceSchema: Sendable {
     package let schema: Schema
-    /// What it was read from, as the log has it.
+    /// The source text, as recorded in the log.
     let text: String
-    /// What a store must keep besides its records for this schema.
+    /// The indexes that a store must keep for this schema.
     package let indexes: [IndexDefinition]
 
     let types: ServiceTypes
-    /// Some results depend on the viewer: Swift code computes them.
+    /// Whether some results depend on the viewer, because Swift code computes them.
     let looksAtViewer: Bool
     let resolvers: [TypeID: [String: ResolverMaker]]
     let mutations: [String: MutationDefinition]
@@ -37,8 +37,8 @@ package struct ServiceSchema: Sendable {
 
     /// Reads a schema that uses the predefined directives without defining them.
     /// - Parameters:
-    ///   - handlers: what Swift code does, in place of directives or in addition to them.
-    ///   - logger: called with errors of handlers that are not meant for clients.
+    ///   - handlers: Swift code that replaces or supplements the directives.
+    ///   - logger: logs handler errors that are not meant for clients.
     /// - Throws: everything that is wrong with it, all at once.
     package init(
         _ documents: [Source], handlers: Handlers = Handlers(), logger: Logger = Self.noLogger
@@ -50,8 +50,8 @@ package struct ServiceSchema: Sendable {
         try mistakes.throwIfAny()
     }
 
-    /// Reads a schema that was in force, to look at records that were written under it. What the program
-    /// that served it did by handlers is unknown here: such fields are errors when they are asked for.
+    /// Reads a schema that was in force earlier, to look at records written under it. The handlers of the
+    /// program that served it are not available here: fields that need them are errors when requested.
     package init(reading text: String) throws(SchemaMistakes) {
         let documents = [Source(text)]
         let (schema, errors) = try Self.assemble(documents)
