@@ -319,7 +319,7 @@ private actor EventFollower {
                         events.append(event)
                     }
                 } catch  where !events.isEmpty {
-                    cursor = nil  // It comes to the same place again, behind these events.
+                    cursor = nil  // The next read fails at the same place, after these events.
                 }
                 return events
             }

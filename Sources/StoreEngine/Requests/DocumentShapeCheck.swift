@@ -38,7 +38,7 @@ struct DocumentShapeCheck {
             case .fragment(let fragment):
                 _ = try measure(fragment, level: 1)
             case .schema, .type, .directive:
-                continue  // for validation to refuse
+                continue  // validation refuses these
             }
         }
     }
@@ -86,7 +86,7 @@ struct DocumentShapeCheck {
         let name = fragment.name.value
         switch progress[name] {
         case .measured(let measure)?: return measure
-        case .measuring?: return Measure()  // a circle, for validation to refuse
+        case .measuring?: return Measure()  // a cycle, which validation refuses
         case nil: break
         }
         progress[name] = .measuring
