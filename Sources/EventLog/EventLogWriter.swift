@@ -35,7 +35,7 @@ package final class EventLogWriter: Sendable {
     ///
     /// A write interrupted by a crash is copied aside and cut off, as reported in ``recovery``.
     /// - Throws: `locked`, `damaged` (with file and byte), `futureVersion`, `readOnly`, `storageFull`,
-    ///   `inputOutput`.
+    ///   `inputOutput`; `conflict` if the epoch must be raised and is the last.
     package static func open(
         _ directory: String, options: EventLogOptions = EventLogOptions(),
         fileSystem: any FileSystem = POSIXFileSystem()

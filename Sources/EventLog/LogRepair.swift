@@ -31,7 +31,7 @@ package struct LogRepair: Sendable {
     }
 
     /// - Throws: `notFound`; `locked` while a server is running; `damaged` if nothing can be kept;
-    ///   `futureVersion`, `readOnly`, `storageFull`, `inputOutput`.
+    ///   `conflict` if the log has the last epoch; `futureVersion`, `readOnly`, `storageFull`, `inputOutput`.
     package func run() throws(LogError) -> RepairReport {
         try checkThereIsALog()
         let lock = try directory.takeLock()

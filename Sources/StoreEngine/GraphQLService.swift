@@ -66,7 +66,8 @@ package final class GraphQLService: Sendable {
         /// between two checkpoints. Otherwise the journal is checked for a later one.
         package var nearEvents = 50_000
         /// Approximate bytes that subscriptions and live queries may keep: plans and, for live queries, the
-        /// last results and what they were read from. A subscription that would exceed this is ended.
+        /// last results and what they were read from. A group of equal subscriptions that would exceed this is
+        /// ended; new groups are refused from three quarters of it on.
         package var subscriptionBytes = 1 << 30
         /// Limit on subscriptions waiting to start, together with the commits queued ahead of them; beyond
         /// it, new ones are refused.

@@ -11,10 +11,11 @@ import Threads
 /// Waiting subscriptions are served together by one pass, which starts where the earliest of them stopped.
 /// Each event is evaluated at its own sequence, and equal subscriptions are executed once. A subscription
 /// that missed little does not wait for one that missed much: passes over memory run alongside passes over
-/// the log. The latter go from near to far, and within each, no subscription missed more than four times as
-/// much as another. Together they read less than two and a half times as much as a single pass for all. A
-/// subscriber without room for a result leaves the pass with it, and comes back once it has drained; results
-/// in flight to it count. At the end of a pass all subscriptions move to the publisher, which has the rest.
+/// the log. The latter go from near to far, and within each, no subscription missed more than about four times
+/// as much as another, where anything up to 32 events counts as 32. Together they read less than two and a
+/// half times as much as a single pass for all. A subscriber without room for a result leaves the pass
+/// with it, and comes back once it has drained; results in flight to it count. At the end of a pass all
+/// subscriptions move to the publisher, which has the rest.
 ///
 /// A pass over recent commits reads and folds nothing. The cost of a pass over the log is bounded: at most
 /// three past states are in memory, however many subscriptions wait, namely the pass's own and two kept ones
