@@ -8,23 +8,23 @@ import Threads
     import Darwin
 #endif
 
-/// Measures durable appends: every batch is one write and one sync, as in a loop of `write` and
-/// `fdatasync`, but the next batch is prepared while this one syncs.
+/// Measures durable appends: every batch is one write and one sync, as in a loop of `write` and `fdatasync`,
+/// except that the next batch is prepared while this one syncs.
 package struct AppendBenchmark: Sendable {
-    /// One run's figures.
+    /// The figures of one run.
     package struct Result: Sendable {
         package let events: UInt64
         package let batches: UInt64
         package let seconds: Double
-        /// How many batches shared a sync, on average; 1 when the figures are comparable with a
-        /// loop that syncs every batch.
+        /// The average number of batches per sync; 1 when the figures are comparable with a loop that syncs
+        /// every batch.
         package let batchesPerSync: Double
-        /// From handing a batch over to hearing that it is durable, rising.
+        /// From handing over a batch to learning that it is durable, in ascending order.
         package let latenciesMicroseconds: [Double]
 
         package var eventsPerSecond: Double { Double(events) / seconds }
 
-        /// The latency that this share of the batches did not exceed, 0 to 1.
+        /// The latency that this share of the batches, from 0 to 1, did not exceed.
         package func latencyMicroseconds(percentile: Double) -> Double {
             guard !latenciesMicroseconds.isEmpty else { return 0 }
             let rank = Int(Double(latenciesMicroseconds.count - 1) * percentile)
@@ -35,8 +35,8 @@ package struct AppendBenchmark: Sendable {
     package var eventSizeBytes = 256
     package var batchSize = 1
     package var seconds = 2.0
-    /// Zero-filled before the clock starts; nil fills what a fast disk could take, to 2 GiB. When it
-    /// is used up, segments are made as under a server with this load.
+    /// Zero-filled before the clock starts; nil fills as much as a fast disk could write, up to 2 GiB. When
+    /// this is used up, segments are created as on a server with this load.
     package var zeroFilledBytes: UInt64?
 
     package init() {}
@@ -45,7 +45,7 @@ package struct AppendBenchmark: Sendable {
     package func run(in directory: String) throws(LogError) -> Result {
         var options = EventLogOptions()
         options.firstSegmentSizeBytes = options.segmentSizeBytes
-        // The first segment is filled when the log is made; the others are waited for here.
+        // The first segment is filled when the log is created; the others are waited for here.
         let filled = zeroFilledBytes ?? min(mostBytes, 2 << 30)
         options.segmentsAhead = Int(max(filled / options.segmentSizeBytes, 1))
         options.deflatesSealedSegments = false
@@ -56,7 +56,7 @@ package struct AppendBenchmark: Sendable {
         return try measure(log)
     }
 
-    /// What would be written at 10,000 syncs a second.
+    /// The bytes written at 10,000 syncs per second.
     private var mostBytes: UInt64 {
         let batchBytes = batchSize * (EventLayout.headerSize + eventSizeBytes)
         return UInt64(seconds * 10_000) * UInt64(FrameLayout.size(payload: batchBytes))
@@ -74,7 +74,7 @@ package struct AppendBenchmark: Sendable {
                 batch.append(
                     kind: .mutation, timeMicroseconds: Int64(now * 1e6), payload: payload)
             }
-            // One batch on its way to the disk, and one prepared behind it: never two in a sync.
+            // One batch in flight to the disk, and one prepared behind it: never two in one sync.
             log.waitUntilTaken()
             progress.withLock { $0.unfinished += 1 }
             let handedOver = Self.now()

@@ -1,12 +1,12 @@
-/// What waits for the disk: a state machine without threads, locks or disk.
+/// The appends waiting for the disk: a state machine without threads, locks or a disk.
 ///
 ///     open ──freeze──► frozen          open ──close──► closing ──drained, freeze──► closed
 ///                        └──────────────close───────────────────────────────────────► closed
 ///
-/// 1. Sequences are given out gaplessly, in the order of `enqueue`.
-/// 2. At most one group is being written; everything enqueued meanwhile is the next one.
-/// 3. A group that fails takes everything enqueued after it along: those batches were made from
-///    a state that never came to be. Their sequences are given out again.
+/// 1. Sequences are assigned without gaps, in the order of `enqueue`.
+/// 2. At most one group is being written; everything enqueued in the meantime forms the next one.
+/// 3. If a group fails, so does everything enqueued after it, because those batches were made from
+///    a state that never existed. Their sequences are assigned again.
 struct AppendQueue {
     /// Called with the batch's sequences, and how far the log is acknowledged or why it is not.
     typealias Completion = @Sendable (ClosedRange<UInt64>, Result<UInt64, LogError>) -> Void
@@ -20,7 +20,7 @@ struct AppendQueue {
     struct Group {
         let frame: FrameBuilder
         let waiters: [Waiter]
-        /// What the frame follows.
+        /// The head that the frame follows.
         let head: LogHead
         let durableThrough: UInt64
         let range: ClosedRange<UInt64>
@@ -34,7 +34,7 @@ struct AppendQueue {
     }
 
     private(set) var phase = Phase.open
-    /// The head after the last group that was written.
+    /// The head after the last group written.
     private(set) var head: LogHead
     /// The last sequence known to be synced.
     private(set) var durableThrough: UInt64
@@ -59,7 +59,7 @@ struct AppendQueue {
     /// Bytes of events not yet written.
     var waitingBytes: Int { filling.payloadLength + writingBytes }
 
-    /// True when nothing is taken any more, as the log was closed.
+    /// True when the log was closed and accepts no more appends.
     var isClosing: Bool {
         switch phase {
         case .closing, .closed: true
@@ -67,7 +67,7 @@ struct AppendQueue {
         }
     }
 
-    /// True when everything enqueued is on its way to the disk.
+    /// True when everything enqueued is in flight to the disk.
     var isTaken: Bool { filling.isEmpty }
 
     /// True when a batch of this size would be accepted now.
@@ -102,7 +102,7 @@ struct AppendQueue {
         return range
     }
 
-    /// Everything that waits, for the sync thread to write; nil when nothing does.
+    /// Everything that waits, for the sync thread to write; nil if nothing does.
     mutating func takeGroup() -> Group? {
         guard !filling.isEmpty, let empty = emptied else { return nil }
         assert(durableThrough <= head.sequence, "nothing is durable that is not written")
@@ -117,7 +117,7 @@ struct AppendQueue {
         return group
     }
 
-    /// The group is written, `byteCount` bytes of it; what that makes durable is another call.
+    /// The group was written, `byteCount` bytes in all. A separate call marks it as durable.
     mutating func finish(_ group: Group, chain: ChainHash, byteCount: Int) {
         assert(group.range.lowerBound == head.sequence + 1, "groups are written in order")
         statistics.events += UInt64(group.range.count)
@@ -128,7 +128,7 @@ struct AppendQueue {
         takeBack(group.frame)
     }
 
-    /// Everything written so far is synced, which has taken so long.
+    /// Everything written so far was synced, in this time.
     mutating func synchronized(in time: Duration) {
         assert(durableThrough <= head.sequence, "what was synced stays so")
         statistics.syncs += 1
@@ -136,25 +136,25 @@ struct AppendQueue {
         durableThrough = head.sequence
     }
 
-    /// The group was not written. Returns those that waited behind it.
+    /// The group was not written. Returns the appends that waited behind it.
     mutating func fail(_ group: Group, freezing error: LogError?) -> [Waiter] {
         takeBack(group.frame)
         if let error { return freeze(error) }
         return discardWaiting()
     }
 
-    /// Nothing is taken any more. Returns those that wait.
+    /// Accepts no more appends. Returns those still waiting.
     mutating func freeze(_ error: LogError) -> [Waiter] {
         switch phase {
         case .open: phase = .frozen(error)
-        // Nothing is left to be drained, and who closes the log waits for its end.
+        // Nothing is left to drain, and the caller of `close` is waiting for the end.
         case .closing: phase = .closed
         case .frozen, .closed: break
         }
         return discardWaiting()
     }
 
-    /// - Parameter last: what is to be done when the log is marked as closed, before the lock is given back.
+    /// - Parameter last: what to do after the log is marked as closed, before the lock is released.
     mutating func close(last: (@Sendable () -> Void)? = nil) {
         switch phase {
         case .open: phase = .closing
@@ -164,7 +164,7 @@ struct AppendQueue {
         self.last = last
     }
 
-    /// What the one who closed the log wants done last.
+    /// The final action given to `close`.
     mutating func takeLast() -> (@Sendable () -> Void)? { last.take() }
 
     mutating func closed() {
@@ -185,14 +185,14 @@ struct AppendQueue {
     }
 }
 
-/// What a writer has done since it was opened.
+/// Counts what a writer has done since it was opened.
 package struct AppendStatistics: Sendable, Equatable {
     package internal(set) var events: UInt64 = 0
     package internal(set) var batches: UInt64 = 0
     package internal(set) var frames: UInt64 = 0
-    /// Syncs of appended frames; events per sync is what group commit gains.
+    /// Syncs of appended frames; events per sync is the gain of group commit.
     package internal(set) var syncs: UInt64 = 0
-    /// What the syncs have taken together.
+    /// The total time taken by the syncs.
     package internal(set) var syncTime: Duration = .zero
     /// Bytes written to segments, frame headers included.
     package internal(set) var bytes: UInt64 = 0

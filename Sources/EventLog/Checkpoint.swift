@@ -1,4 +1,4 @@
-/// The state after one event, as bytes that only the fold understands.
+/// The state after one event, as bytes that only the fold can interpret.
 ///
 /// The file, little-endian:
 ///
@@ -19,13 +19,13 @@
 ///         96     n  payload; nothing follows it
 ///
 /// A checkpoint is valid if and only if magic, major version, store id and both checksums are
-/// right, its name says its sequence, and the file ends with the payload.
+/// right, its name matches its sequence, and the file ends with the payload.
 package struct Checkpoint: Sendable, Hashable {
-    /// What the file's header says.
+    /// The contents of the file's header.
     package struct Header: Sendable, Hashable {
         package let sequence: UInt64
         package let epoch: UInt32
-        /// The version of the fold that made the state. Another one cannot use it.
+        /// The version of the fold that made the state. Other versions cannot use it.
         package let foldVersion: UInt32
         /// At most 32 bytes.
         package let stateHash: [UInt8]
@@ -48,7 +48,7 @@ package struct Checkpoint: Sendable, Hashable {
     }
 }
 
-/// Why a file is not the checkpoint that its name promises.
+/// Why a file is not the checkpoint that its name says.
 enum CheckpointFault: Error, Equatable {
     case cutShort
     case notACheckpoint
@@ -84,7 +84,7 @@ enum CheckpointLayout {
         return bytes
     }
 
-    /// The store that a header names; it may be damaged.
+    /// The store id in a header, which may be damaged.
     static func storeID(_ bytes: [UInt8]) -> StoreID? {
         guard bytes.count == headerSize else { return nil }
         return bytes.withUnsafeBytes { StoreID($0, at: 16) }

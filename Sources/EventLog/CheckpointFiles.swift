@@ -1,12 +1,12 @@
 import Disk
 
-/// The checkpoints of one log. Writing them never stops the log's writer.
+/// The checkpoints of one log. Writing them never blocks the log's writer.
 package struct CheckpointFiles: Sendable {
-    /// A checkpoint file that is passed over, and why.
+    /// A checkpoint file that was skipped, and why.
     package struct Ignored: Error, Hashable, CustomStringConvertible {
         package let file: String
         package let reason: String
-        /// It was there a moment ago; a server removes old ones when it has written a new one.
+        /// The file existed a moment ago: a server removes old checkpoints after writing a new one.
         var wasRemoved = false
 
         package var description: String { "Ignored \(file): \(reason)." }
@@ -21,14 +21,14 @@ package struct CheckpointFiles: Sendable {
         self.storeID = storeID
     }
 
-    /// Writes a checkpoint aside, syncs it, puts it in place, and removes old ones.
+    /// Writes a checkpoint to a temporary file, syncs it, renames it into place, and removes old ones.
     ///
-    /// Blocks for the disk. Without room nothing changes.
+    /// Blocks on the disk. If there is no room, nothing changes.
     /// - Parameters:
-    ///   - keeping: how many of the newest stay, this one included.
-    ///   - keepingOlder: how many stay besides, spread over the history, so that states of the past
-    ///     are not far from one. In a log whose beginning is gone the first of them is the one that the
-    ///     log begins with, which cannot be made anew.
+    ///   - keeping: how many of the newest to keep, including this one.
+    ///   - keepingOlder: how many more to keep, spread over the history, so that a checkpoint is near every
+    ///     past state. If the beginning of the log is gone, the first of them is the checkpoint that the log
+    ///     begins with, which cannot be recreated.
     /// - Throws: `storageFull`, `readOnly`, `inputOutput`.
     package func write(
         _ checkpoint: Checkpoint, keeping: Int, keepingOlder: Int = 0
@@ -54,13 +54,13 @@ package struct CheckpointFiles: Sendable {
     /// The newest valid checkpoint that this fold can use.
     ///
     /// - Parameters:
-    ///   - through: the log's last event. A later checkpoint is of a history that was lost.
-    /// - Returns: nil when there is none; and every file passed over on the way.
+    ///   - through: the log's last event. A later checkpoint belongs to a history that was lost.
+    /// - Returns: the checkpoint, or nil if there is none, and every file that was skipped.
     package func newest(
         foldVersions: ClosedRange<UInt32>, through: UInt64
     ) throws(LogError) -> (checkpoint: Checkpoint?, ignored: [Ignored]) {
         var found = try newestNow(foldVersions: foldVersions, through: through)
-        // A server may have removed all that were there, as it had written newer ones.
+        // A server may have removed all of these after writing newer ones.
         for _ in 0..<10 where found.checkpoint == nil && found.ignored.contains(where: \.wasRemoved)
         {
             found = try newestNow(foldVersions: foldVersions, through: through)
@@ -88,8 +88,8 @@ package struct CheckpointFiles: Sendable {
         return (nil, ignored)
     }
 
-    /// The event of the newest checkpoint that this fold can use, by its header alone: its payload is not read, so it
-    /// may be damaged.
+    /// The event of the newest checkpoint that this fold can use, judged by the header alone. The payload is
+    /// not read, so it may be damaged.
     /// - Parameter through: the log's last event.
     package func newestSequence(
         foldVersions: ClosedRange<UInt32>, through: UInt64
@@ -101,7 +101,7 @@ package struct CheckpointFiles: Sendable {
         return nil
     }
 
-    /// The sequences of all checkpoint files, rising; half-written ones have other names.
+    /// The sequences of all checkpoint files, in ascending order. Incomplete ones have other names.
     package func sequences() throws(LogError) -> [UInt64] {
         try Self.sequences(in: directory)
     }
@@ -112,7 +112,7 @@ package struct CheckpointFiles: Sendable {
         }
     }
 
-    /// The sequences of the valid checkpoints of events after one, rising.
+    /// The sequences of the valid checkpoints after an event, in ascending order.
     func valid(after sequence: UInt64) throws(LogError) -> [UInt64] {
         var valid: [UInt64] = []
         for later in try sequences() where later > sequence {
@@ -121,7 +121,7 @@ package struct CheckpointFiles: Sendable {
         return valid
     }
 
-    /// The headers of the valid checkpoints, rising.
+    /// The headers of the valid checkpoints, in ascending order.
     func headers() throws(LogError) -> [Checkpoint.Header] {
         var headers: [Checkpoint.Header] = []
         for sequence in try sequences() {
@@ -132,8 +132,8 @@ package struct CheckpointFiles: Sendable {
         return headers
     }
 
-    /// Reads every checkpoint. One that a running server removes meanwhile is none.
-    /// - Parameter judge: what a fold has to say of one whose bytes are as they were written.
+    /// Reads every checkpoint. One that a running server removes in the meantime is left out.
+    /// - Parameter judge: the fold's verdict on a checkpoint whose bytes are intact.
     func examine(_ judge: CheckpointJudge) throws(LogError) -> [CheckpointFinding] {
         var findings: [CheckpointFinding] = []
         for sequence in try sequences() {
@@ -155,8 +155,8 @@ package struct CheckpointFiles: Sendable {
         return findings
     }
 
-    /// One checkpoint, whatever fold made it.
-    /// - Throws: `damaged` when it is not valid, `outOfRange` when there is none.
+    /// One checkpoint, whichever fold made it.
+    /// - Throws: `damaged` if it is not valid, `outOfRange` if there is none.
     package func checkpoint(at sequence: UInt64) throws(LogError) -> Checkpoint {
         let missing = LogError(.outOfRange, "There is no checkpoint at event \(sequence).")
         guard try sequences().contains(sequence) else { throw missing }
@@ -171,12 +171,12 @@ package struct CheckpointFiles: Sendable {
         }
     }
 
-    /// Removes the checkpoints of events after `sequence`, which are no longer in the log.
+    /// Removes the checkpoints after `sequence`, whose events are no longer in the log.
     func removeAll(after sequence: UInt64) throws(FileSystemError) {
         try removeAll { $0 > sequence }
     }
 
-    /// Removes the checkpoints of events before `sequence`, from which nothing leads on any more.
+    /// Removes the checkpoints before `sequence`, from which no events lead on any more.
     func removeAll(before sequence: UInt64) throws(FileSystemError) {
         try removeAll { $0 < sequence }
     }
@@ -205,7 +205,7 @@ package struct CheckpointFiles: Sendable {
         }
     }
 
-    /// Opens a checkpoint file whose header is right, and whose length is what the header says.
+    /// Opens a checkpoint file whose header is valid and whose length matches it.
     private func open<Content>(
         _ sequence: UInt64, foldVersions: ClosedRange<UInt32>?,
         _ read: (any File, Checkpoint.Header, (count: Int, checksum: UInt32))
@@ -216,7 +216,7 @@ package struct CheckpointFiles: Sendable {
         do throws(FileSystemError) {
             file = try fileSystem.open(path, .read)
         } catch  where error.isMissingFile {
-            // A server keeps the newest ones; it may have removed this one since the names were read.
+            // A server keeps only the newest ones; it may have removed this one since the names were read.
             return .failure(
                 Ignored(file: path, reason: "it was removed meanwhile", wasRemoved: true))
         } catch {
@@ -242,7 +242,7 @@ package struct CheckpointFiles: Sendable {
         }
     }
 
-    /// What cannot be read is as good as not there: an older checkpoint or a refold does it too.
+    /// An unreadable payload is treated as missing: an older checkpoint or a full replay serves as well.
     private func payload(of file: any File, count: Int) throws(CheckpointFault) -> [UInt8] {
         do throws(FileSystemError) {
             return try file.bytes(at: UInt64(CheckpointLayout.headerSize), count: count)
@@ -265,7 +265,8 @@ package struct CheckpointFiles: Sendable {
         }
     }
 
-    /// The state that the log begins with: as META says, until it names a later one. A META of version 1.0 does not.
+    /// The state that the log begins with: the one named in META, until it names a later one. A META of
+    /// version 1.0 names none.
     private func base(
         of sequences: [UInt64], keepingOlder: Bool
     ) throws(FileSystemError) -> UInt64? {
@@ -276,8 +277,8 @@ package struct CheckpointFiles: Sendable {
         return sequences.first { $0 >= first - 1 }
     }
 
-    /// Of the older ones goes whichever leaves the smallest gap, one after another, so that those
-    /// that stay are about equally far from each other.
+    /// Of the older ones, repeatedly drops the one that leaves the smallest gap, so that the rest are roughly
+    /// evenly spaced.
     ///
     /// - Parameter base: the one that the log begins with, which stays.
     static func unneeded(
@@ -322,14 +323,14 @@ extension LogDirectory {
 }
 
 extension EventLogWriter {
-    /// The log's checkpoints, to be written and read.
+    /// The log's checkpoints, for writing and reading.
     package var checkpoints: CheckpointFiles {
         CheckpointFiles(directory, storeID: metadata.storeID)
     }
 }
 
 extension EventLogReader {
-    /// The log's checkpoints, to be read.
+    /// The log's checkpoints, for reading.
     package var checkpoints: CheckpointFiles {
         CheckpointFiles(directory, storeID: metadata.storeID)
     }

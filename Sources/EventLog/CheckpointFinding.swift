@@ -1,20 +1,20 @@
-/// What a fold says of a checkpoint whose bytes are as they were written.
+/// The fold's verdict on a checkpoint whose bytes are intact.
 package typealias CheckpointJudge = @Sendable (Checkpoint) -> CheckpointFinding.Verdict
 
-/// A checkpoint that was looked at.
+/// A checkpoint that was examined.
 package struct CheckpointFinding: Sendable, Equatable {
     package enum Verdict: Sendable, Equatable {
-        /// A start can go on from it.
+        /// A start can continue from it.
         case usable
-        /// Another version of the fold made it: it is passed over, and nothing is known of it.
+        /// Another version of the fold made it: it is skipped, and nothing is known about it.
         case otherVersion(UInt32)
-        /// Its bytes are not what was written, or are no state.
+        /// Its bytes are not what was written, or do not encode a state.
         case damaged(String)
     }
 
     package let sequence: UInt64
     package let file: String
-    /// Nil when it cannot be trusted.
+    /// Nil if it cannot be trusted.
     package let header: Checkpoint.Header?
     package let verdict: Verdict
 

@@ -1,7 +1,7 @@
 import Digests
 import Zlib
 
-/// The CRC-32 of zlib, checksum id 1: finds accidents.
+/// The CRC-32 of zlib, checksum id 1: detects accidental changes.
 enum Checksum {
     static let identifier: UInt8 = 1
 
@@ -15,15 +15,15 @@ enum Checksum {
     }
 }
 
-/// The SHA-256 that links a frame to everything before it: finds rewriting, and names a history.
+/// The SHA-256 that links a frame to everything before it: detects rewriting, and identifies a history.
 package struct ChainHash: Hashable, Sendable {
     package static let byteCount = 32
     static let identifier: UInt8 = 1
 
-    // Four words instead of an array: a scan makes one for every frame.
+    // Four words instead of an array, because a scan makes one for every frame.
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// What the first frame of a log is linked to.
+    /// The predecessor of a log's first frame.
     package static let zero = ChainHash(words: (0, 0, 0, 0))
 
     private init(words: (UInt64, UInt64, UInt64, UInt64)) {

@@ -5,7 +5,7 @@ import Zlib
 ///
 ///     offset  size
 ///          0    96  segment header with encoding 1
-///         96     …  blocks, one behind the other
+///         96     …  blocks, one after another
 ///          …  24·b  index: an entry for each block
 ///          …    40  footer, at the file's end
 ///
@@ -32,17 +32,17 @@ import Zlib
 ///         32     4  crc32 of bytes 0 to 31
 ///         36     4  magic "ZEND"
 ///
-/// Everything outside the block that is read can be lost: without index or footer the block
-/// headers are walked from the front.
+/// Reading a block needs nothing outside it: without an index or footer, the block headers are
+/// walked from the front.
 enum DeflatedLayout {
     static let blockHeaderSize = 32
     static let indexEntrySize = 24
     static let footerSize = 40
     static let footerMagic = Array("ZEND".utf8)
-    /// A block ends with the first frame that reaches this many plain bytes: small, so that one
-    /// event costs little inflating, and large enough to deflate well.
+    /// A block ends with the first frame that brings it to this many plain bytes: small enough that inflating
+    /// one event costs little, and large enough to deflate well.
     static let usualBlockSize = 1 << 17
-    /// No zlib stream stands for more than this many times its length.
+    /// No zlib stream expands to more than this many times its length.
     static let largestRatio = 1032
 
     struct Block: Equatable {
@@ -52,7 +52,7 @@ enum DeflatedLayout {
         let deflatedLength: Int
         let checksum: UInt32
 
-        /// Whether so few bytes can stand for so many.
+        /// Whether this many deflated bytes can expand to the plain length.
         var isPossible: Bool {
             plainLength <= deflatedLength * largestRatio
                 && plainLength <= FrameLayout.maximumPayload * 2
@@ -102,8 +102,8 @@ enum DeflatedLayout {
             return bytes
         }
 
-        /// Whether the blocks follow each other from the first frame to the segment's end, and lie before
-        /// the index in the file, which is long enough for what they stand for.
+        /// Whether the blocks follow each other from the first frame to the end of the segment, lie before
+        /// the index in the file, and the file is long enough for the plain length.
         func describes(_ index: [IndexEntry]) -> Bool {
             var end = UInt64(SegmentHeader.size)
             for (number, entry) in index.enumerated() {
@@ -183,13 +183,13 @@ extension DeflatedLayout.Footer {
 
 /// Reads a deflated segment as if it were plain, one block in memory at a time.
 ///
-/// Not Sendable: it keeps the block that was inflated last.
+/// Not Sendable: it caches the last inflated block.
 final class DeflatedSegment: SegmentSource {
     let header: SegmentHeader
     private let file: any File
     private let index: [DeflatedLayout.IndexEntry]
     private let plainSize: UInt64
-    /// Set when the index could not be used and the blocks were walked instead.
+    /// Set if the index was unusable and the block headers were walked instead.
     let indexDamage: LogDamage?
     private var block: (number: Int, bytes: [UInt8])?
 
@@ -222,7 +222,7 @@ final class DeflatedSegment: SegmentSource {
             guard position < plainSize, let number = block(at: position) else { break }
             let bytes = try inflate(number)
             let start = Int(position - index[number].plainOffset)
-            // A block shorter than its successor's offset says is damaged like any other.
+            // A block shorter than its successor's offset implies is damaged like any other.
             guard start < bytes.count else { break }
             let part = bytes[start...].prefix(buffer.count - done)
             UnsafeMutableRawBufferPointer(rebasing: buffer[done...]).copyBytes(from: part)
@@ -286,7 +286,7 @@ final class DeflatedSegment: SegmentSource {
         else { throw damaged("the block's header does not match its checksum") }
         let start = offset + UInt64(DeflatedLayout.blockHeaderSize)
         let deflated: [UInt8]? = try reading { () throws(FileSystemError) in
-            // Lengths are only believed, and memory only taken, when the file has the bytes.
+            // Trust the lengths, and allocate memory, only if the file has the bytes.
             guard block.isPossible, start + UInt64(block.deflatedLength) <= (try file.size()) else {
                 return nil
             }
@@ -327,7 +327,7 @@ final class DeflatedSegment: SegmentSource {
         }
     }
 
-    /// What the index would say, from the block headers.
+    /// Rebuilds the index from the block headers.
     private static func walk(
         _ file: any File
     ) throws(LogError) -> (index: [DeflatedLayout.IndexEntry], plainSize: UInt64, end: UInt64) {

@@ -1,42 +1,42 @@
 /// When an appended batch is acknowledged.
 package enum Durability: String, Sendable, CaseIterable {
-    /// After it is on the disk. What is acknowledged survives a crash of the machine.
+    /// After it is on the disk. Acknowledged events survive a machine crash.
     case always
-    /// After it is written; a sync follows within ``EventLogOptions/syncIntervalMilliseconds``.
-    /// It survives a crash of the process; a crash of the machine may lose the interval.
+    /// After it is written; a sync follows within ``EventLogOptions/syncIntervalMilliseconds``. Acknowledged
+    /// events survive a process crash; a machine crash may lose one interval.
     case batch
-    /// After it is written; the system syncs when it likes.
+    /// After it is written; the operating system decides when to sync.
     case none
 }
 
 /// How a log is written.
 package struct EventLogOptions: Sendable {
     package var durability = Durability.always
-    /// With durability `batch`: how long the oldest acknowledged event may wait for its sync to begin. Nothing
-    /// is acknowledged meanwhile that would wait longer.
+    /// With durability `batch`: how long the oldest acknowledged event may wait for its sync to start.
+    /// Nothing is acknowledged in the meantime if it would have to wait longer.
     package var syncIntervalMilliseconds = 100
     package var clock: any LogClock = SystemLogClock()
-    /// Runs what the log does in the background; nil for threads.
+    /// Runs the log's background work; nil uses threads.
     package var runner: (any LogRunner)?
-    /// The first segment's size. Each is twice as large as the one before it, so that a small log
-    /// stays small, up to ``segmentSizeBytes``.
+    /// The first segment's size. Each later segment is twice as large as the one before it, up to
+    /// ``segmentSizeBytes``, so that a small log stays small.
     package var firstSegmentSizeBytes: UInt64 = 1 << 20
-    /// Where a segment ends at the latest; one with a single larger frame is as large as that.
+    /// The largest size of a segment. Only a segment with a single larger frame exceeds it.
     package var segmentSizeBytes: UInt64 = 64 << 20
-    /// How many segments are filled with zeros ahead of the writer. Without one ready a segment
-    /// grows as it is written, which is slower; the writer never waits for one.
+    /// How many segments to fill with zeros ahead of the writer. If none is ready, a segment grows as it is
+    /// written, which is slower; the writer never waits for one.
     package var segmentsAhead = 1
     /// Whether segments are deflated when they are full.
     package var deflatesSealedSegments = true
-    /// Most bytes that may wait for the disk. Beyond it `enqueue` refuses with `queueFull` and the
-    /// other ways to append wait. One batch is always accepted when nothing waits.
+    /// The limit on bytes waiting for the disk. Beyond it, `enqueue` throws `queueFull` and the other ways to
+    /// append wait. If nothing is waiting, one batch is always accepted.
     package var maximumWaitingBytes = 16 << 20
-    /// The id of a log that is created; nil makes a random one.
+    /// The id for a newly created log; nil makes a random one.
     package var storeID: StoreID?
     /// Called once, from the sync thread, when the first failed write or sync freezes the log.
     package var onFreeze: (@Sendable (LogError) -> Void)?
-    /// Called from a thread of the log's, at most once for a segment, when a sealed one that was to be deflated turns out
-    /// to be damaged. It stays as it is, and the log goes on.
+    /// Called on one of the log's threads, at most once per segment, when a sealed segment that was to be
+    /// deflated turns out to be damaged. The segment stays as it is, and the log continues.
     package var onDamage: (@Sendable (LogDamage) -> Void)?
 
     package init() {}

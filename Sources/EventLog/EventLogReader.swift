@@ -2,16 +2,16 @@ package import Disk
 
 /// Reads a log without ever writing to its directory or taking its lock.
 ///
-/// Works on a copy, and on a log that a server is writing: what is appended later is seen by
-/// asking again. Such a reader may see the newest frame a moment before it is synced; a server
-/// bounds its own reading by what is acknowledged (``EventCursor/through``).
+/// Works on a copy, and on a log that a server is writing to: calling again returns what was appended since.
+/// Such a reader may see the newest frame a moment before it is synced; a server limits its own reading to
+/// what is acknowledged (``EventCursor/through``).
 ///
 ///     let reader = try EventLogReader("relay-data")
 ///     let events = reader.events(from: 412)
 ///     while let recorded = try events.next() { … }
 package struct EventLogReader: Sendable {
     let directory: LogDirectory
-    /// As it was when the reader was made.
+    /// As it was when the reader was created.
     package let metadata: LogMetadata
 
     /// - Throws: `notFound`, `damaged` (META), `futureVersion`, `inputOutput`.
@@ -32,9 +32,9 @@ package struct EventLogReader: Sendable {
         return first
     }
 
-    /// Where the log stands now. Reads the last segment.
+    /// The log's current head. Reads the last segment.
     ///
-    /// - Throws: `damaged` when the last segment is, beyond an unfinished write at its end.
+    /// - Throws: `damaged` if the last segment is damaged, apart from an unfinished write at its end.
     package func head() throws(LogError) -> LogHead {
         guard let last = try segments().last else { throw .missingSegments(directory) }
         let header = try directory.openSegment(last, of: metadata.storeID).header
@@ -50,10 +50,10 @@ package struct EventLogReader: Sendable {
         return head
     }
 
-    /// Events from a sequence on (the first kept when nil), in order.
+    /// Events from a sequence on (from the first kept if nil), in order.
     ///
-    /// - Parameter skippingDamage: reads on behind what cannot be read, which
-    ///   ``EventCursor/damages`` then lists; otherwise damage is thrown.
+    /// - Parameter skippingDamage: continue after what cannot be read, listing it in ``EventCursor/damages``;
+    ///   otherwise damage is thrown.
     package func events(
         from sequence: UInt64? = nil, skippingDamage: Bool = false
     ) throws(LogError) -> EventCursor {
@@ -64,12 +64,12 @@ package struct EventLogReader: Sendable {
             from: start)
     }
 
-    /// Where the frame with an event is, and what its header says; nil when it is not written yet.
+    /// The location and header of the frame that contains an event; nil if it is not written yet.
     package func frame(containing sequence: UInt64) throws(LogError) -> FrameInfo? {
         try frames(from: sequence).next()
     }
 
-    /// The frames with events from a sequence on, for tools that show bytes.
+    /// The frames containing events from a sequence on, for tools that show bytes.
     package func frames(
         from sequence: UInt64? = nil, skippingDamage: Bool = false
     ) throws(LogError) -> FrameInfoCursor {
@@ -83,7 +83,7 @@ package struct EventLogReader: Sendable {
         try reading { () throws(FileSystemError) in try directory.segments().first }
     }
 
-    /// The log's segments, in its order.
+    /// The log's segments, in log order.
     package func segmentFiles() throws(LogError) -> [SegmentFile] {
         var files: [SegmentFile] = []
         for first in try segments() {
@@ -97,22 +97,22 @@ package struct EventLogReader: Sendable {
     }
 }
 
-/// A segment as it lies on the disk.
+/// A segment as stored on disk.
 package struct SegmentFile: Sendable, Hashable {
     package let path: String
     package let firstSequence: UInt64
-    /// As it is stored: deflated, or filled with zeros ahead.
+    /// The stored size: deflated, or including zeros filled ahead.
     package let sizeBytes: UInt64
 }
 
-/// Moves through a log's events, one frame in memory at a time.
+/// Iterates over a log's events, one frame in memory at a time.
 ///
-/// At the end `next` gives nil, and events appended since when it is called again.
-/// Not Sendable: it moves.
+/// At the end `next` returns nil; called again, it returns events appended since. Not Sendable, because it is
+/// stateful.
 package final class EventCursor {
-    /// The last event to give out; raise it to read on.
+    /// The last event to return; raise it to read on.
     package var through = UInt64.max
-    /// Bytes of events that were read so far.
+    /// Bytes of events read so far.
     package private(set) var byteCount: UInt64 = 0
     private let frames: FrameCursor
     private var sequence: UInt64
@@ -126,7 +126,7 @@ package final class EventCursor {
         rest = UnsafeRawBufferPointer(start: nil, count: 0)[...]
     }
 
-    /// What could not be read so far, when damage is skipped.
+    /// What could not be read so far, if damage is skipped.
     package var damages: [LogDamage] { frames.damages }
 
     package func next() throws(LogError) -> RecordedEvent? {
@@ -139,8 +139,8 @@ package final class EventCursor {
 
     /// Calls `body` with the next event, without copying its payload.
     ///
-    /// - Parameter body: takes sequence, kind, time in microseconds and payload; the payload is
-    ///   gone when it returns.
+    /// - Parameter body: takes the sequence, kind, time in microseconds and payload; the payload is valid
+    ///   only until it returns.
     package func next<Result>(
         _ body: (UInt64, LogEventKind, Int64, UnsafeRawBufferPointer) -> Result
     ) throws(LogError) -> Result? {
@@ -151,7 +151,7 @@ package final class EventCursor {
                 rest = frame.payload[...]
                 byteCount += UInt64(rest.count)
                 restSequence = frame.header.firstSequence
-                // Damage that was skipped is a gap.
+                // Skipped damage leaves a gap.
                 sequence = max(sequence, restSequence)
                 guard sequence <= through else { return nil }
             } else {
@@ -175,11 +175,11 @@ package final class EventCursor {
     }
 }
 
-/// Where a frame is and what its header says.
+/// The location of a frame and the contents of its header.
 package struct FrameInfo: Sendable, Hashable {
     /// Path of the segment.
     package let segment: String
-    /// Offset in the segment, as it was before it was compressed.
+    /// Offset in the uncompressed segment.
     package let offset: UInt64
     package let byteCount: Int
     package let sequences: ClosedRange<UInt64>
@@ -190,7 +190,7 @@ package struct FrameInfo: Sendable, Hashable {
     package let chain: ChainHash
 }
 
-/// Moves through a log's frames. Not Sendable: it moves.
+/// Iterates over a log's frames. Not Sendable, because it is stateful.
 package final class FrameInfoCursor {
     private let frames: FrameCursor
 

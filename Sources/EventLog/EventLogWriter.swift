@@ -1,25 +1,25 @@
 package import Disk
 import Threads
 
-/// The one writer of a log.
+/// The only writer of a log.
 ///
-/// Everything that is appended while the disk is busy shares the next write and the next sync
-/// (group commit); nothing waits on purpose. Checksum and hash of what waits are computed on the
-/// appending threads, while a thread of the log's own waits for the disk.
+/// Everything appended while the disk is busy shares the next write and the next sync (group commit); nothing
+/// waits on purpose. Checksums and hashes are computed on the appending threads, while a thread owned by the
+/// log waits for the disk.
 ///
 ///     let log = try EventLogWriter.open("relay-data")
 ///     let range = try log.enqueue(batch) { result in … }   // sequences at once, result when durable
 ///     let range = try await log.append(batch)              // returns when durable
 ///     log.close()
 ///
-/// - A batch is one step: after a crash all of its events are there or none.
-/// - Sequences are given out when a batch is enqueued. When a batch fails, every batch enqueued
-///   after it and not yet durable fails too, and the next batch gets the failed one's sequences
-///   again. A caller that builds on what it enqueued says which sequence it counts on
-///   (`expecting`), so that a batch made before it heard of the failure is refused.
-/// - Without room on the disk a batch fails with `storageFull` and the log goes on.
-/// - The first other failure freezes the log: it acknowledges nothing any more, and has to be
-///   opened anew, since it is not known which of the unacknowledged bytes the disk has.
+/// - A batch is atomic: after a crash, either all of its events are there or none.
+/// - Sequences are assigned when a batch is enqueued. If a batch fails, every batch enqueued after it and not
+///   yet durable fails too, and the next batch gets the failed one's sequences again. A caller that builds on
+///   what it enqueued passes the sequence it expects (`expecting`), so that a batch made before it learned of
+///   the failure is refused.
+/// - If the disk is full, a batch fails with `storageFull` and the log continues.
+/// - The first other failure freezes the log: it acknowledges nothing more and must be reopened, because it
+///   is unknown which of the unacknowledged bytes are on the disk.
 package final class EventLogWriter: Sendable {
     package typealias Completion = @Sendable (Result<UInt64, LogError>) -> Void
 
@@ -28,14 +28,14 @@ package final class EventLogWriter: Sendable {
     private let queue: Monitor<AppendQueue>
     let directory: LogDirectory
     private let housekeeping: Housekeeping?
-    /// Ends when the log is closed, giving the lock back.
+    /// Ends when the log is closed, releasing the lock.
     private let thread: any LogThread
 
-    /// Opens the log in a directory, making it when there is none, after taking its lock.
+    /// Takes the lock of a directory and opens the log in it, or creates one.
     ///
-    /// A write that a crash interrupted is copied aside and cut; ``recovery`` says so.
-    /// - Throws: `locked`, `damaged` (with file and byte), `futureVersion`, `readOnly`,
-    ///   `storageFull`, `inputOutput`.
+    /// A write interrupted by a crash is copied aside and cut off, as reported in ``recovery``.
+    /// - Throws: `locked`, `damaged` (with file and byte), `futureVersion`, `readOnly`, `storageFull`,
+    ///   `inputOutput`; `conflict` if the epoch must be raised and is the last.
     package static func open(
         _ directory: String, options: EventLogOptions = EventLogOptions(),
         fileSystem: any FileSystem = POSIXFileSystem()
@@ -55,7 +55,7 @@ package final class EventLogWriter: Sendable {
         let queue = Monitor(
             AppendQueue(
                 head: log.head, maximumWaitingBytes: options.maximumWaitingBytes,
-                // What runs the log in steps has no other threads.
+                // A log that is run in steps has no other threads.
                 hashing: options.runner == nil ? HashingThread() : nil))
         self.queue = queue
         let metadataFile = MetadataFile(directory, log.metadata)
@@ -91,28 +91,28 @@ package final class EventLogWriter: Sendable {
         }
     }
 
-    /// Closes the log too, without waiting: the last reference may go in a completion.
+    /// Also closes the log, without waiting: the last reference may be released in a completion.
     deinit { queue.update { $0.close() } }
 
     /// The last acknowledged event.
     package var head: LogHead { queue.withLock { $0.head } }
 
-    /// The sequence that the next event will get, unless one that waits fails.
+    /// The sequence that the next event will get, unless a waiting batch fails.
     package var nextSequence: UInt64 { queue.withLock { $0.nextSequence } }
 
     package var statistics: AppendStatistics { queue.withLock { $0.statistics } }
 
-    /// Bytes of events that wait for the disk.
+    /// Bytes of events waiting for the disk.
     package var waitingBytes: Int { queue.withLock { $0.waitingBytes } }
 
-    /// Gives the events their sequences and queues them for the disk. Does not block.
+    /// Assigns sequences to the events and queues them for the disk. Does not block.
     ///
     /// - Parameters:
-    ///   - expecting: the sequence that the first event has to get.
-    ///   - completion: called once, from the log's thread and in the order of sequences, with the
-    ///     sequence through which the log is now acknowledged. Must not block: the disk idles.
-    /// - Throws: `frozen`, `closed`, `queueFull`, `sequenceMoved`, `unacceptableBatch`; the
-    ///   completion is not called then.
+    ///   - expecting: the sequence that the first event must get.
+    ///   - completion: called once, on the log's thread and in order of sequence, with the sequence through
+    ///     which the log is now acknowledged. It must not block, because the disk is idle until it returns.
+    /// - Throws: `frozen`, `closed`, `queueFull`, `sequenceMoved`, `unacceptableBatch`; the completion is
+    ///   then not called.
     @discardableResult
     package func enqueue(
         _ batch: EventBatch, expecting: UInt64? = nil, completion: @escaping Completion
@@ -128,7 +128,7 @@ package final class EventLogWriter: Sendable {
         }
     }
 
-    /// Appends and suspends until the events are acknowledged. Throws as ``enqueue`` does.
+    /// Appends and suspends until the events are acknowledged. Throws like ``enqueue``.
     package func append(
         _ batch: EventBatch, expecting: UInt64? = nil
     ) async throws(LogError) -> ClosedRange<UInt64> {
@@ -145,9 +145,9 @@ package final class EventLogWriter: Sendable {
         return try result.get()
     }
 
-    /// Appends and blocks until the events are acknowledged; waits for room when the queue is full.
+    /// Appends and blocks until the events are acknowledged; waits for room if the queue is full.
     ///
-    /// For tools and threads of one's own, never for the cooperative pool.
+    /// For tools and dedicated threads, never for the cooperative pool.
     @discardableResult
     package func appendAndWait(_ batch: EventBatch) throws(LogError) -> ClosedRange<UInt64> {
         let outcome = Monitor<Result<UInt64, LogError>?>(nil)
@@ -162,17 +162,17 @@ package final class EventLogWriter: Sendable {
         }
     }
 
-    /// Has the segments removed that have events up to a sequence only: the log begins later then. Does not
-    /// wait; what cannot be removed now stays until the next call. Needs ``EventLogOptions/segmentsAhead``
-    /// or ``EventLogOptions/deflatesSealedSegments``.
+    /// Schedules the removal of segments that only contain events up to a sequence, so that the log begins
+    /// later. Does not wait; what cannot be removed now stays until the next call. Requires
+    /// ``EventLogOptions/segmentsAhead`` or ``EventLogOptions/deflatesSealedSegments``.
     ///
-    /// - Parameter sequence: of a valid checkpoint, from which a start goes on.
+    /// - Parameter sequence: of a valid checkpoint, from which a start can continue.
     package func drop(through sequence: UInt64) {
         housekeeping?.queue.update { $0.drop(through: sequence) }
     }
 
-    /// Whether the disk takes 64 KiB more just now: a file of that size is written and removed. Blocks for
-    /// the disk. Of a log that is closed nothing is tried.
+    /// Whether the disk currently has room for another 64 KiB: writes a file of that size and removes it.
+    /// Blocks on the disk. False without trying if the log is closed.
     package func tryRoom() -> Bool {
         guard queue.withLock({ !$0.isClosing }) else { return false }
         let path = directory.sparePath + "/room"
@@ -187,8 +187,8 @@ package final class EventLogWriter: Sendable {
         }
     }
 
-    /// Blocks until all the segments that are wanted ahead are there, or cannot be made; from then
-    /// on one is kept ready.
+    /// Blocks until all the requested segments ahead are ready, or cannot be made. From then on, one is kept
+    /// ready.
     func useUpSpares() {
         housekeeping?.queue.wait { queue -> Bool? in
             guard !queue.isFilling else { return nil }
@@ -197,27 +197,27 @@ package final class EventLogWriter: Sendable {
         }
     }
 
-    /// Blocks until segments ahead are filled and those behind deflated; false when that took
-    /// longer.
+    /// Blocks until the segments ahead are filled and those behind are deflated; false on timeout.
     func waitForHousekeeping(milliseconds: Int) -> Bool {
         housekeeping?.queue.wait(milliseconds: milliseconds) { $0.isIdle ? true : nil } ?? false
     }
 
-    /// Blocks until everything enqueued is on its way to the disk.
+    /// Blocks until everything enqueued is in flight to the disk.
     func waitUntilTaken() {
         queue.wait { $0.isTaken ? true : nil }
     }
 
-    /// Blocks until ``close(last:)`` was called.
+    /// Blocks until ``close(last:)`` is called.
     func waitUntilClosing() {
         queue.wait { queue -> Bool? in if case .open = queue.phase { nil } else { true } }
     }
 
-    /// Writes and syncs what waits, marks the log as closed, and gives the lock back.
+    /// Writes and syncs what waits, marks the log as closed, and releases the lock.
     ///
-    /// Blocks until then, so not to be called in a completion. Later appends fail with `closed`.
-    /// - Parameter last: what takes time and needs the lock, not the log. It is done, on the log's thread, when the log
-    ///   is marked: who is killed in the middle of it has closed the log in order. Only the first who closes the log has this done.
+    /// Blocks until then, so it must not be called in a completion. Later appends fail with `closed`.
+    /// - Parameter last: slow work that needs the lock but not the log. It runs on the log's thread after the
+    ///   log is marked, so a process killed in the middle of it has still closed the log properly. Only the
+    ///   first call to close the log has its work run.
     package func close(last: @escaping @Sendable () -> Void = {}) {
         queue.update { $0.close(last: last) }
         thread.join()

@@ -13,14 +13,14 @@ import Digests
 ///         32    32  chain hash
 ///         64     4  crc32 of the payload
 ///         68     4  crc32 of bytes 0 to 67
-///         72     n  payload: the events (EventBatch.swift)
+///         72     n  payload: the events (LogEvent.swift)
 ///       72+n   0-7  zero, up to the next multiple of 8
 ///          …     8  end marker, no byte of it zero
 ///
 /// Frames start at multiples of 8. The chain hash is SHA-256(payload, previous chain hash, bytes 0
 /// to 31); a closing frame has no events and repeats the previous chain hash.
 ///
-/// A frame is valid if and only if: magic and end marker are there; both checksums are right;
+/// A frame is valid if and only if magic and end marker are there; both checksums are right;
 /// the padding is zero; the flags are known; its first sequence is one more than the last of the
 /// frame before it; its epoch is not smaller than that frame's; it is closing exactly when it has
 /// no events; and `count` events fill the payload to the byte. `verify` also checks the chain hash.
@@ -29,19 +29,19 @@ enum FrameLayout {
     static let chainOffset = 32
     static let checksumOffset = 64
     static let headerChecksumOffset = 68
-    /// The header's own part of what is hashed.
+    /// The part of the header that is hashed.
     static let hashedHeaderSize = 32
     static let markerSize = 8
     static let magic: UInt16 = 0x7246
-    /// Ends every frame. Without a zero byte, so that a write that stopped early is told from a
-    /// changed bit: what was never written reads as zero.
+    /// Ends every frame. It has no zero byte, so that a write that stopped early can be told from a changed
+    /// bit: unwritten space reads as zero.
     static let marker: UInt64 = 0xE3A5_96C7_5A3D_69F1
     /// Largest payload of one frame in bytes (1 GiB).
     static let maximumPayload = 1 << 30
-    /// The last event that a log can have; the sequence after it still fits an `Int64`.
+    /// The last event that a log can have; the sequence after it still fits in an `Int64`.
     static let largestSequence = UInt64(Int64.max) - 1
 
-    /// Bytes of a frame with this much payload.
+    /// Size in bytes of a frame with this much payload.
     static func size(payload: Int) -> Int {
         headerSize + payload.roundedUpToEight + markerSize
     }
@@ -51,7 +51,7 @@ enum FrameLayout {
 struct FrameHeader: Equatable {
     struct Flags: OptionSet {
         let rawValue: UInt16
-        /// Written when the log is closed; holds no events. Whatever stands before it is whole.
+        /// Written when the log is closed; holds no events. Everything before it is complete.
         static let closing = Flags(rawValue: 1)
         static let known: Flags = [.closing]
     }
@@ -65,11 +65,11 @@ struct FrameHeader: Equatable {
     var chain: ChainHash
     var payloadChecksum: UInt32
 
-    /// The last event's sequence; for a closing frame that of the event before it.
+    /// The last event's sequence; for a closing frame, that of the event before it.
     var lastSequence: UInt64 { firstSequence + UInt64(count) - 1 }
     var size: Int { FrameLayout.size(payload: payloadLength) }
 
-    /// Writes everything but the header's checksum, which ``seal(_:)`` adds.
+    /// Writes everything except the header's checksum, which ``seal(_:)`` adds.
     func store(into bytes: UnsafeMutableRawBufferPointer) {
         bytes.storeLittleEndian(FrameLayout.magic, at: 0)
         bytes.storeLittleEndian(flags.rawValue, at: 2)
@@ -88,7 +88,7 @@ struct FrameHeader: Equatable {
             Checksum.crc32(covered), at: FrameLayout.headerChecksumOffset)
     }
 
-    /// Reads a header out of its 72 bytes, or says what is wrong with them.
+    /// Reads a header from its 72 bytes, or throws what is wrong with them.
     static func read(_ bytes: UnsafeRawBufferPointer) throws(FrameFault) -> FrameHeader {
         guard bytes.littleEndian(UInt16.self, at: 0) == FrameLayout.magic else { throw .magic }
         let covered = bytes.part(0..<FrameLayout.headerChecksumOffset)
@@ -117,7 +117,7 @@ struct FrameHeader: Equatable {
         return header
     }
 
-    /// Checks what follows the header: `frame` is the whole frame.
+    /// Checks everything after the header: `frame` is the whole frame.
     func check(_ frame: UnsafeRawBufferPointer) throws(FrameFault) {
         let payload = payload(of: frame)
         guard Checksum.crc32(payload) == payloadChecksum else { throw .payloadChecksum }
@@ -133,7 +133,7 @@ struct FrameHeader: Equatable {
         frame.part(FrameLayout.headerSize..<FrameLayout.headerSize + payloadLength)
     }
 
-    /// What the chain hash has to be after a frame with this header and payload.
+    /// The correct chain hash after a frame with this header and payload.
     func chain(
         after previous: ChainHash, payload: UnsafeRawBufferPointer, hasher: SHA256
     ) -> ChainHash {
@@ -143,7 +143,7 @@ struct FrameHeader: Equatable {
         return Self.finishChain(previous: previous, header: self, hasher: hasher)
     }
 
-    /// Adds what follows the payload in the chain hash.
+    /// Completes the chain hash with what follows the payload.
     static func finishChain(
         previous: ChainHash, header: FrameHeader, hasher: SHA256
     ) -> ChainHash {
@@ -157,14 +157,14 @@ struct FrameHeader: Equatable {
     }
 }
 
-/// Why bytes are not the frame that belongs there.
+/// Why bytes are not the frame expected there.
 enum FrameFault: Error, Equatable {
     case magic
     case headerChecksum
     case fields
     case payloadChecksum
     case endMarker
-    /// The file ends first.
+    /// The file ends too early.
     case cutShort
     case sequence(expected: UInt64, found: UInt64)
     case epoch(atLeast: UInt32, found: UInt32)

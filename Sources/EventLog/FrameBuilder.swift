@@ -8,30 +8,29 @@ import Digests
     import Darwin
 #endif
 
-/// Collects batches into the bytes of one frame, with checksum and hash computed as they arrive.
+/// Collects batches into the bytes of one frame, computing checksum and hash as they arrive, so that little
+/// is left to compute when the frame's turn comes. The memory is page-aligned and reused for every frame.
 ///
-/// So that little is left to compute when the frame's turn comes. The memory is page-aligned and
-/// used again for frame after frame.
-/// Not Sendable: the holder of the append queue's lock fills it; once it is taken, the sync thread
-/// alone has it.
+/// Not Sendable: the holder of the append queue's lock fills it; once it is taken, only the sync thread uses
+/// it.
 final class FrameBuilder {
     private var memory: UnsafeMutableRawBufferPointer
-    /// Bytes of memory, used or not.
+    /// Bytes of memory allocated, used or not.
     var capacity: Int { memory.count }
     private let hasher = SHA256()
     private let hashing: HashingThread?
     private var checksum: UInt32 = 0
     private(set) var payloadLength = 0
     private(set) var count = 0
-    /// How much of the payload is hashed or given to the hashing thread.
+    /// How much of the payload is hashed or handed to the hashing thread.
     private var hashedLength = 0
     private var isHashingElsewhere = false
 
     private static let alignment = 4096
     private static let initialCapacity = 1 << 18
-    /// More than this is not kept for the next frame.
+    /// A larger buffer is not kept for the next frame.
     private static let largestKeptCapacity = 1 << 24
-    /// From here on waking another thread costs less than it saves.
+    /// From this size on, waking another thread costs less than it saves.
     private static let largeBatchSize = 1 << 15
 
     init(hashing: HashingThread? = nil) {
@@ -46,7 +45,7 @@ final class FrameBuilder {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Adds encoded events. The caller keeps the payload within ``FrameLayout/maximumPayload``.
+    /// Adds encoded events. The caller must keep the payload within ``FrameLayout/maximumPayload``.
     func append(_ batch: EventBatch) {
         batch.bytes.withUnsafeBytes { bytes in
             let start = FrameLayout.headerSize + payloadLength
@@ -64,8 +63,8 @@ final class FrameBuilder {
         return UnsafeRawBufferPointer(memory).part(start + hashedLength..<start + payloadLength)
     }
 
-    /// Hashes what was added, here or on the hashing thread; leaves it to ``close`` when an earlier
-    /// part is still being hashed there.
+    /// Hashes what was added, here or on the hashing thread. If an earlier part is still being hashed there,
+    /// leaves it to ``close``.
     private func hash() {
         if let hashing, isHashingElsewhere || unhashed.count >= Self.largeBatchSize {
             let job = HashingThread.Job(
@@ -84,7 +83,7 @@ final class FrameBuilder {
         isHashingElsewhere = false
     }
 
-    /// Completes the frame, a closing one when it is empty, for ``withBytes(_:)`` to give out.
+    /// Completes the frame, so that ``withBytes(_:)`` can provide it. An empty one becomes a closing frame.
     ///
     /// - Returns: the chain hash after it.
     @discardableResult
@@ -114,7 +113,7 @@ final class FrameBuilder {
     /// The length of the frame in bytes.
     var size: Int { FrameLayout.size(payload: payloadLength) }
 
-    /// Gives the closed frame's bytes to `body`.
+    /// Passes the completed frame's bytes to `body`.
     func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -146,9 +145,9 @@ final class FrameBuilder {
     }
 }
 
-/// Where a history stands: its last event, the epoch it is written in, and the hash of it all.
+/// The head of a history: its last event, the epoch in which it is written, and the hash of all of it.
 package struct LogHead: Hashable, Sendable {
-    /// The last event's sequence; 0 in a log without events.
+    /// The last event's sequence; 0 for a log without events.
     package let sequence: UInt64
     package let epoch: UInt32
     package let hash: ChainHash

@@ -1,16 +1,16 @@
 import Disk
 
-/// Walks the frames of a log across its segments, also while a writer appends to it.
+/// Walks the frames of a log across its segments, even while a writer appends to it.
 ///
-/// Not Sendable: it moves, and what it returns points into its window.
+/// Not Sendable: it is stateful, and what it returns points into its window.
 final class FrameCursor {
     private let directory: LogDirectory
     private let storeID: StoreID
     private let skipsDamage: Bool
     private var scanner: FrameScanner?
-    /// The first sequence that has not been passed.
+    /// The first sequence not yet passed.
     private(set) var nextSequence: UInt64
-    /// What could not be read so far; filled when damage is skipped.
+    /// What could not be read so far, if damage is skipped.
     private(set) var damages: [LogDamage] = []
 
     init(_ directory: LogDirectory, storeID: StoreID, from sequence: UInt64, skipsDamage: Bool) {
@@ -20,10 +20,10 @@ final class FrameCursor {
         nextSequence = sequence
     }
 
-    /// The segment that the last returned frame is in.
+    /// The segment that contains the last returned frame.
     var segmentPath: String? { scanner?.source.path }
 
-    /// The next frame with events from ``nextSequence`` on; nil when no more is written yet.
+    /// The next frame with events from ``nextSequence`` on; nil if no more is written yet.
     func next() throws(LogError) -> ScannedFrame? {
         while true {
             guard let scanner = try currentScanner() else { return nil }
@@ -67,7 +67,7 @@ final class FrameCursor {
         return scanner
     }
 
-    /// Frames say enough of themselves to be read behind a header that is damaged.
+    /// Frames are self-describing enough to be read even if the segment header is damaged.
     private func open(_ firstSequence: UInt64) throws(LogError) -> any SegmentSource {
         do throws(LogError) {
             return try directory.openSegment(firstSequence, of: storeID)
@@ -80,10 +80,9 @@ final class FrameCursor {
         }
     }
 
-    /// The segment has no valid frame at the scanner's place: goes on behind it, if that is
-    /// possible.
+    /// There is no valid frame at the scanner's position: continues after it, if possible.
     ///
-    /// - Returns: true when this is the end of what is written.
+    /// - Returns: true if this is the end of what is written.
     private func leave(_ scanner: FrameScanner, fault: FrameFault?) throws(LogError) -> Bool {
         let expected = scanner.nextSequence ?? nextSequence
         let later = try segments().filter { $0 > scanner.source.header.firstSequence }
@@ -92,7 +91,7 @@ final class FrameCursor {
             return false
         }
         if let next = later.first {
-            // A writer may have filled this segment and begun the next since it was looked at.
+            // Since then, a writer may have filled this segment and started the next.
             if try scanner.isFrameNext() { return false }
             return try passDamage(
                 in: scanner, fault: fault ?? .missing(min(expected, next)..<next), nextSegment: next
@@ -108,7 +107,7 @@ final class FrameCursor {
         }
     }
 
-    /// Notes the damage and goes on with the next valid frame, or throws it.
+    /// Throws the damage, or records it and continues with the next valid frame.
     private func passDamage(
         in scanner: FrameScanner, fault: FrameFault, nextSegment: UInt64?
     ) throws(LogError) -> Bool {
@@ -131,7 +130,7 @@ final class FrameCursor {
         return false
     }
 
-    /// A stretch of the segment cannot be read at all: goes on with what comes after it.
+    /// Part of the segment is unreadable: continues with what follows.
     private func goOn(behind scanner: FrameScanner) throws(LogError) -> Bool {
         let source = scanner.source
         if let offset = source.readable(after: scanner.offset) {

@@ -1,30 +1,30 @@
-/// Walks the frames of one segment, checking each, in a window of memory that moves along.
+/// Walks the frames of one segment, checking each, using a sliding window of memory.
 ///
-/// The reader's algorithm: at a multiple of 8, take 72 bytes. All zero, or no bytes left: nothing
-/// was written here yet. Otherwise they are a header; the frame it describes must be valid
-/// (``FrameLayout``), and the next one begins right behind it.
+/// The reader's algorithm: at a multiple of 8, take 72 bytes. If they are all zero, or no bytes are left,
+/// nothing was written here yet. Otherwise they are a header; the frame it describes must be valid
+/// (``FrameLayout``), and the next one begins right after it.
 ///
-/// Not Sendable: the window is overwritten by every step.
+/// Not Sendable: every step overwrites the window.
 final class FrameScanner {
     enum Step {
         case frame(ScannedFrame)
-        /// Nothing is written at `offset` yet. Calling `next` again looks again.
+        /// Nothing is written at `offset` yet. Calling `next` again checks again.
         case end
-        /// What is at `offset` is no valid frame.
+        /// The bytes at `offset` are not a valid frame.
         case fault(FrameFault)
     }
 
     let source: any SegmentSource
-    /// Where the next frame begins.
+    /// The offset of the next frame.
     private(set) var offset: UInt64
-    /// The next frame's first sequence; nil takes whatever comes, as after damage.
+    /// The next frame's first sequence; nil accepts any, as after damage.
     private(set) var nextSequence: UInt64?
     private(set) var epoch: UInt32
-    /// Frames that end before this event are passed by their headers alone.
+    /// Frames that end before this event are checked by their headers only.
     var uncheckedBefore: UInt64 = 0
     private let window: SegmentWindow
 
-    /// Begins at the segment's first frame, or with the frames that an event may be in.
+    /// Starts at the segment's first frame, or at the frames that may contain an event.
     convenience init(_ source: any SegmentSource, lookingFor sequence: UInt64) {
         let start = source.start(of: sequence)
         self.init(
@@ -53,19 +53,19 @@ final class FrameScanner {
             nextSequence = frame.header.lastSequence + 1
             epoch = frame.header.epoch
         } else {
-            // A writer may fill in what is missing: do not answer from memory next time.
+            // A writer may still write here, so do not answer from memory next time.
             window.forget()
         }
         return step
     }
 
-    /// The step that ``next()`` would take, read anew.
+    /// The step that ``next()`` would take, read from the file again.
     func peek() throws(LogError) -> Step {
         window.forget()
         return try examine()
     }
 
-    /// Goes on at `offset` with whatever valid frame is there.
+    /// Continues at `offset` with whatever valid frame is there.
     func skip(to offset: UInt64) {
         self.offset = offset
         nextSequence = nil
@@ -105,17 +105,17 @@ final class FrameScanner {
     }
 }
 
-/// A valid frame. Its bytes are good until the scanner's next step.
+/// A valid frame. Its bytes are valid until the scanner's next step.
 struct ScannedFrame {
     let header: FrameHeader
     let offset: UInt64
-    /// The frame's bytes; empty when it was passed by its header alone.
+    /// The frame's bytes; empty if only its header was checked.
     let whole: UnsafeRawBufferPointer
 
     var payload: UnsafeRawBufferPointer { header.payload(of: whole) }
 }
 
-/// A stretch of a segment in memory, large enough for the frame at hand.
+/// A section of a segment in memory, large enough for the current frame.
 final class SegmentWindow {
     private let source: any SegmentSource
     private var memory = UnsafeMutableRawBufferPointer.allocate(
@@ -135,7 +135,7 @@ final class SegmentWindow {
         count = 0
     }
 
-    /// The bytes from `offset`, fewer than `count` only at the segment's end.
+    /// The bytes from `offset` on; fewer than `count` only at the end of the segment.
     func bytes(at offset: UInt64, count wanted: Int) throws(LogError) -> UnsafeRawBufferPointer {
         if offset < start || offset + UInt64(wanted) > start + UInt64(count) {
             try load(at: offset, count: wanted)
@@ -146,7 +146,7 @@ final class SegmentWindow {
 
     private func load(at offset: UInt64, count wanted: Int) throws(LogError) {
         if wanted > memory.count {
-            // A length is only believed, and memory only taken, when the segment has the bytes.
+            // Trust a length, and allocate memory, only if the segment has the bytes.
             let available = try source.size()
             if offset + UInt64(wanted) <= available { grow(to: wanted) }
         }

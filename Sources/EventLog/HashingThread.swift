@@ -1,17 +1,16 @@
 import Digests
 import Threads
 
-/// Hashes large batches while the thread that appends them goes on.
+/// Hashes large batches while the appending thread continues.
 ///
-/// SHA-256 is the most expensive thing that happens to an event on its way to the disk. A small
-/// batch is hashed where it is appended; a large one would keep its appender from preparing the
-/// next, so a thread of its own hashes it while the appender computes the checksum and an earlier
-/// frame syncs.
+/// SHA-256 is the most expensive step for an event on its way to the disk. A small batch is hashed on the
+/// appending thread. A large one would keep that thread from preparing the next batch, so a dedicated thread
+/// hashes it while the appender computes the checksum and an earlier frame syncs.
 final class HashingThread: Sendable {
-    /// Bytes to be hashed, and the hasher they go into; both belong to one frame under way.
+    /// Bytes to be hashed, and the hasher to use; both belong to one frame in progress.
     ///
-    /// `@unchecked Sendable`: from ``offer(_:)`` until ``finish(_:)`` returns only the thread uses
-    /// the hasher, and the frame neither changes nor frees the bytes.
+    /// `@unchecked Sendable`: from ``offer(_:)`` until ``finish(_:)`` returns, only the thread uses the
+    /// hasher, and the frame neither changes nor frees the bytes.
     struct Job: @unchecked Sendable {
         let frame: ObjectIdentifier
         let bytes: UnsafeRawBufferPointer
@@ -38,7 +37,7 @@ final class HashingThread: Sendable {
 
     deinit { state.update { $0.isStopped = true } }
 
-    /// Takes the job unless it is busy with another.
+    /// Takes the job unless it is busy with another one.
     func offer(_ job: Job) -> Bool {
         state.update { state in
             guard state.job == nil else { return false }
@@ -47,7 +46,7 @@ final class HashingThread: Sendable {
         }
     }
 
-    /// Waits until no job of this frame is left.
+    /// Waits until the thread has no job for this frame.
     func finish(_ frame: ObjectIdentifier) {
         state.wait { $0.job?.frame == frame ? nil : true }
     }

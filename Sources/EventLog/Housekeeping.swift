@@ -9,12 +9,12 @@ import Threads
     import Darwin
 #endif
 
-/// What a writer's background thread has to do, as a state machine without disk.
+/// The work of a writer's background thread, as a state machine without a disk.
 struct HousekeepingQueue {
     enum Task: Equatable {
         case fillSpare(sizeBytes: UInt64)
         case deflate(UInt64)
-        /// Remove the segments that have events up to a sequence only.
+        /// Remove the segments that only contain events up to a sequence.
         case drop(through: UInt64)
     }
 
@@ -23,10 +23,10 @@ struct HousekeepingQueue {
     private let deflates: Bool
     private(set) var spares: [SegmentSupply.Spare] = []
     private var spareSize: UInt64
-    /// False when the last filling has failed, or the room is needed, until the next segment begins.
+    /// False after filling has failed, or while an append needs the room, until the next segment starts.
     private(set) var mayFill = true
     private(set) var isFillingNow = false
-    /// A filling has ended without a spare, and what it had taken of the disk is free again.
+    /// Filling ended without a spare, and the space it had used is free again.
     private var hasGivenRoomBack = false
     private var sealed: [UInt64] = []
     private var isDeflating = false
@@ -59,7 +59,7 @@ struct HousekeepingQueue {
         return .deflate(sealed.removeFirst())
     }
 
-    /// What is done before the end, too: it takes no time, and the next chance may be far away.
+    /// Also done before stopping: it is quick, and the next opportunity may be far away.
     mutating func nextDrop() -> Task? {
         guard let through = unwantedThrough else { return nil }
         unwantedThrough = nil
@@ -71,7 +71,7 @@ struct HousekeepingQueue {
         isDeflating = false
     }
 
-    /// Events up to a sequence are not needed any more.
+    /// Events up to a sequence are no longer needed.
     mutating func drop(through sequence: UInt64) {
         unwantedThrough = max(sequence, unwantedThrough ?? 0)
     }
@@ -99,24 +99,24 @@ struct HousekeepingQueue {
     /// An append needs the room.
     mutating func stopFilling() { mayFill = false }
 
-    /// What is ready, to be removed, and whether room was given back since the last time; nil while something is
-    /// being filled.
+    /// The spares to remove, and whether room was released since the last call; nil while filling is under
+    /// way.
     mutating func giveUpSpares() -> (spares: [SegmentSupply.Spare], hasGivenRoomBack: Bool)? {
         if isFillingNow { return nil }
         defer { (spares, hasGivenRoomBack) = ([], false) }
         return (spares, hasGivenRoomBack)
     }
 
-    /// The writer goes on to the next segment: with a spare, when one is ready.
+    /// The writer moves to the next segment, using a spare if one is ready.
     mutating func takeSpare() -> SegmentSupply.Spare? {
         spares.isEmpty ? nil : spares.removeFirst()
     }
 
-    /// The writer could not begin with it.
+    /// The writer could not use this spare.
     mutating func giveBack(_ spare: SegmentSupply.Spare) { spares.insert(spare, at: 0) }
 
     mutating func began(sealing previous: UInt64, nextSpareSize: UInt64) {
-        // Filling failed for want of room, perhaps; a new segment is a good time to try again.
+        // Filling may have failed for lack of room; a new segment is a good time to try again.
         mayFill = true
         spareSize = nextSpareSize
         if deflates { sealed.append(previous) }
@@ -127,16 +127,16 @@ struct HousekeepingQueue {
     }
 }
 
-/// The thread that fills segments with zeros ahead of the writer and deflates those behind it. The
-/// plain file of a deflated segment is filled again as a later one. Segments that are not needed any more are
-/// removed here too, so that none is removed while it is deflated.
+/// The thread that fills segments with zeros ahead of the writer and deflates those behind it. The plain file
+/// of a deflated segment is refilled for a later one. Segments no longer needed are removed here too, so that
+/// none is removed while it is being deflated.
 ///
-/// Whatever fails here is tried again later or left undone: appending needs none of it.
+/// Anything that fails here is retried later or left undone; appending does not depend on it.
 final class Housekeeping: Sendable {
     let queue: Monitor<HousekeepingQueue>
     private let thread: any LogThread
 
-    /// - Returns: nil when there will never be anything to do.
+    /// - Returns: nil if there will never be anything to do.
     init?(
         _ queue: HousekeepingQueue, directory: LogDirectory, metadata: MetadataFile,
         storeID: StoreID, options: EventLogOptions
@@ -158,13 +158,13 @@ final class Housekeeping: Sendable {
         }
     }
 
-    /// Gives up what is under way and waits for the thread.
+    /// Abandons the current work and waits for the thread.
     func stop() {
         queue.update { $0.stop() }
         thread.join()
     }
 
-    /// Gives up what is filled ahead, or being filled, for an append that finds no room. Blocks until it is gone.
+    /// Gives up spares, ready or being filled, for an append that finds no room. Blocks until they are gone.
     ///
     /// - Returns: whether there may be room now.
     func makeRoom(_ fileSystem: any FileSystem) -> Bool {
@@ -174,18 +174,18 @@ final class Housekeeping: Sendable {
         return hasGivenRoomBack || !spares.isEmpty
     }
 
-    /// Deflating takes a processor for seconds; requests go first.
+    /// Deflating uses a processor for seconds; requests go first.
     private static func yieldToOthers() {
         #if canImport(Glibc)
-            // On Linux a priority belongs to the thread, and 0 names the calling one.
+            // On Linux, a priority belongs to a thread, and 0 means the calling one.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
         #endif
     }
 }
 
-/// Does what a ``HousekeepingQueue`` says.
+/// Does the work that a ``HousekeepingQueue`` decides on.
 ///
-/// `@unchecked Sendable`: only one thread at a time works on it.
+/// `@unchecked Sendable`: only one thread at a time uses it.
 private final class HousekeepingWork: @unchecked Sendable {
     private let queue: Monitor<HousekeepingQueue>
     private let directory: LogDirectory
@@ -212,7 +212,7 @@ private final class HousekeepingWork: @unchecked Sendable {
             keepsPlainFile: queue.withLock { $0.sparesWanted > 0 }, isCancelled: isStopped)
     }
 
-    /// Works until it is told to stop.
+    /// Works until told to stop.
     func run() {
         while let task = queue.wait({ Self.next(&$0) }) { perform(task) }
         supply.discard()
@@ -231,7 +231,7 @@ private final class HousekeepingWork: @unchecked Sendable {
         }
     }
 
-    /// - Returns: nil when there is nothing to do now; a task that is nil when there is nothing to do any more.
+    /// - Returns: nil if there is nothing to do now; a nil task if there will be nothing more to do.
     private static func next(_ queue: inout HousekeepingQueue) -> HousekeepingQueue.Task?? {
         if queue.isStopped { return .some(queue.nextDrop()) }
         return queue.next().map { .some($0) }

@@ -8,13 +8,13 @@ extension UnsafeRawBufferPointer {
         Number(littleEndian: loadUnaligned(fromByteOffset: offset, as: type))
     }
 
-    /// The bytes in `range`, starting at zero again.
+    /// The bytes in `range`, with indices starting at zero.
     @inline(__always)
     func part(_ range: Range<Int>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: self[range])
     }
 
-    /// True when every byte is zero, eight at a time.
+    /// True if every byte is zero; checks eight at a time.
     var isZero: Bool {
         var index = 0
         while index + 8 <= count {
@@ -39,6 +39,6 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension Int {
-    /// The next multiple of 8 that is not smaller.
+    /// Rounds up to a multiple of 8.
     var roundedUpToEight: Int { (self + 7) & ~7 }
 }

@@ -6,15 +6,15 @@
     import Darwin
 #endif
 
-/// What the log asks of a clock: how long acknowledged events have waited for their sync.
+/// The clock that the log uses: how long acknowledged events have waited for their sync.
 ///
-/// The seam exists so that tests can let time pass as they like.
+/// A protocol so that tests can control time.
 package protocol LogClock: Sendable {
-    /// Nanoseconds since some moment; never falls.
+    /// Nanoseconds since an arbitrary moment; never decreases.
     var now: UInt64 { get }
-    /// How long a thread may sleep that waits for a moment; nil for one that is woken when time has passed.
+    /// How long a thread waiting for a moment may sleep; nil if it is woken when time has passed.
     func sleep(until moment: UInt64) -> Duration?
-    /// Calls back whenever time has passed, if it does not pass by itself.
+    /// Registers a callback for whenever time has passed, if it does not pass by itself.
     func whenPassing(_ wake: @escaping @Sendable () -> Void)
 }
 
@@ -36,10 +36,10 @@ package struct SystemLogClock: LogClock {
     package func whenPassing(_ wake: @escaping @Sendable () -> Void) {}
 }
 
-/// When acknowledged events have to be synced: a state machine without clock or disk.
+/// When acknowledged events have to be synced: a state machine without a clock or a disk.
 ///
-/// Counted from the oldest event that is acknowledged and not synced, so that steady traffic does not put the
-/// sync off: what a crash of the machine can lose was acknowledged within one interval.
+/// Counted from the oldest acknowledged but unsynced event, so that steady traffic does not postpone the
+/// sync: everything a machine crash can lose was acknowledged within one interval.
 struct SyncSchedule {
     private let interval: UInt64
     private var oldest: UInt64?
@@ -48,7 +48,7 @@ struct SyncSchedule {
         interval = UInt64(max(intervalMilliseconds, 0)) * 1_000_000
     }
 
-    /// When the sync is due; nil when nothing waits for one.
+    /// When the sync is due; nil if nothing waits for one.
     var due: UInt64? { oldest.map { $0 + interval } }
 
     func isDue(at now: UInt64) -> Bool { due.map { $0 <= now } ?? false }

@@ -1,8 +1,8 @@
 package import Disk
 
-/// What `compact` did.
+/// The result of `compact`.
 package struct CompactionReport: Sendable, Equatable {
-    /// The first event that is kept now.
+    /// The first event still kept.
     package let firstSequence: UInt64
     package let removedSegments: Int
     /// Size of the removed files.
@@ -11,8 +11,8 @@ package struct CompactionReport: Sendable, Equatable {
 
 /// Drops the beginning of a log that a checkpoint makes unnecessary for starting.
 ///
-/// Whole segments go, the oldest first, so that a crash leaves a log that begins later than before
-/// and otherwise as it was. What is gone cannot be replayed any more.
+/// Whole segments are removed, oldest first, so that a crash leaves a log that merely begins later. Removed
+/// events can no longer be replayed.
 package struct LogCompaction: Sendable {
     private let path: String
     private let fileSystem: any FileSystem
@@ -22,15 +22,15 @@ package struct LogCompaction: Sendable {
         self.fileSystem = fileSystem
     }
 
-    /// Drops every segment that only has events up to a checkpoint's.
+    /// Drops every segment that only contains events up to a checkpoint.
     ///
-    /// When the checkpoint is of the last event a new segment is begun, so that all earlier ones
-    /// can go.
+    /// If the checkpoint is at the last event, a new segment is started, so that all earlier ones can be
+    /// removed.
     /// - Parameters:
     ///   - checkpoint: the sequence of a valid checkpoint.
-    ///   - isChecked: ``check()`` has found nothing.
-    /// - Throws: `locked`, `notFound`, `conflict` when the checkpoint is missing or not valid,
-    ///   `damaged`, `inputOutput`.
+    ///   - isChecked: ``check()`` was already called and found nothing.
+    /// - Throws: `locked`, `notFound`, `conflict` if the checkpoint is missing or not valid, `damaged`,
+    ///   `inputOutput`.
     package func run(
         checkpoint: UInt64, isChecked: Bool = false
     ) throws(LogError) -> CompactionReport {
@@ -45,7 +45,7 @@ package struct LogCompaction: Sendable {
         let recovery = Recovery(directory: directory, options: options)
         var log = try recovery.run()
         do throws(FileSystemError) {
-            // A closing frame is no event: a segment of the same name would take this one's place.
+            // A closing frame is not an event: a new segment would have the same name and replace this one.
             let hasEvents = log.head.sequence >= log.segments.last ?? 1
             if checkpoint == log.head.sequence && hasEvents {
                 try recovery.beginSegment(of: &log)
@@ -57,13 +57,13 @@ package struct LogCompaction: Sendable {
                 log.head, segment: log.segments.last ?? 1, isClosed: true)
             if kept.count < log.segments.count, let first = kept.first {
                 try directory.synchronizeCheckpoint(checkpoint)
-                // Before the first segment goes, or it would be missed.
+                // Done before the first segment is removed; otherwise it would be reported missing.
                 log.metadata.beginning = LogBeginning(sequence: first, checkpoint: mark)
             }
             try directory.write(log.metadata)
             let removed = try directory.removeSegments(log.segments.dropLast(kept.count))
             if kept.count < log.segments.count, let first = kept.first {
-                // The state right before the first event that is kept is where its past begins.
+                // The past begins with the state right before the first kept event.
                 try reader.checkpoints.removeAll(before: first - 1)
             }
             return CompactionReport(
@@ -74,15 +74,15 @@ package struct LogCompaction: Sendable {
         }
     }
 
-    /// Says that a server runs on the log, before anything is read that takes long.
+    /// Checks whether a server is running on the log, before anything slow is read.
     /// - Throws: `locked`, `notFound`, `inputOutput`.
     package func checkLock() throws(LogError) {
-        // Taking the lock would make a directory where there is none.
+        // Taking the lock would create a missing directory.
         _ = try EventLogReader(path, fileSystem: fileSystem)
         try LogDirectory(path: path, fileSystem: fileSystem).takeLock().close()
     }
 
-    /// Reads all segments: what is damaged is for a repair to keep aside, not to be dropped unseen.
+    /// Reads all segments: damage must be kept aside by a repair, not dropped unseen.
     /// - Throws: `damaged`, `notFound`, `inputOutput`.
     package func check() throws(LogError) {
         let reader = try EventLogReader(path, fileSystem: fileSystem)
@@ -90,8 +90,8 @@ package struct LogCompaction: Sendable {
         try reader.checkSegments(reader.segments(), through: last)
     }
 
-    /// What ``run(checkpoint:isChecked:)`` would do. Changes nothing, and needs no lock.
-    /// - Parameter isEnd: the checkpoint is still to be written, after the last event.
+    /// What ``run(checkpoint:isChecked:)`` would do. Changes nothing and needs no lock.
+    /// - Parameter isEnd: the checkpoint is yet to be written, after the last event.
     package func plan(checkpoint: UInt64, isEnd: Bool = false) throws(LogError) -> CompactionReport
     {
         let reader = try EventLogReader(path, fileSystem: fileSystem)
@@ -100,7 +100,7 @@ package struct LogCompaction: Sendable {
         let segments = try reader.segmentFiles()
         let head = try reader.head()
         let first = segments.map(\.firstSequence)
-        // A new segment is begun where the checkpoint is of the last event.
+        // A new segment is started if the checkpoint is at the last event.
         let hasEvents = (first.last ?? 1) <= head.sequence
         let later = checkpoint == head.sequence && hasEvents ? [checkpoint + 1] : []
         let kept = Self.kept(of: first + later, through: checkpoint)
@@ -121,7 +121,7 @@ package struct LogCompaction: Sendable {
         }
     }
 
-    /// The segments that stay: all but those that have events up to a sequence only. The last one
+    /// The segments that stay: all except those that only contain events up to a sequence. The last one
     /// always stays.
     fileprivate static func kept(of segments: [UInt64], through sequence: UInt64) -> [UInt64] {
         var kept = segments[...]
@@ -134,7 +134,7 @@ package struct LogCompaction: Sendable {
 
 extension LogDirectory {
     /// Removes the segments that a checkpoint makes unnecessary, and records that they are gone.
-    /// - Throws: when there is no such checkpoint, or META cannot be written; nothing is removed.
+    /// - Throws: if there is no such checkpoint, or META cannot be written; nothing is then removed.
     func dropSegments(
         before checkpoint: UInt64, of storeID: StoreID, recordingIn metadata: MetadataFile
     ) throws -> (segments: [UInt64], bytes: UInt64) {
@@ -149,8 +149,8 @@ extension LogDirectory {
         return (Array(unnecessary), try removeSegments(unnecessary))
     }
 
-    /// Makes a checkpoint durable on which the log is to depend: its writer may have been killed, or have failed,
-    /// before the disk had its name.
+    /// Makes a checkpoint durable before the log depends on it: its writer may have failed or been killed
+    /// before the name was on the disk.
     fileprivate func synchronizeCheckpoint(_ sequence: UInt64) throws(FileSystemError) {
         let file = try fileSystem.open(checkpointPath(sequence), .readWrite)
         defer { file.close() }
@@ -158,8 +158,8 @@ extension LogDirectory {
         try fileSystem.synchronizeDirectory(checkpointsPath)
     }
 
-    /// Removes segments, the oldest first.
-    /// - Returns: how many bytes they had.
+    /// Removes segments, oldest first.
+    /// - Returns: their total size in bytes.
     fileprivate func removeSegments(_ segments: some Sequence<UInt64>) throws(FileSystemError)
         -> UInt64
     {
@@ -170,7 +170,7 @@ extension LogDirectory {
             bytes += (try? file.size()) ?? 0
             file.close()
             try fileSystem.remove(segment)
-            // One by one, or a crash could leave a hole.
+            // One by one; otherwise a crash could leave a gap.
             try fileSystem.synchronizeDirectory(segmentsPath)
         }
         return bytes

@@ -8,7 +8,7 @@ import Disk
     import Darwin
 #endif
 
-/// The names in a log's directory, and what is found under them.
+/// The files in a log's directory and their contents.
 ///
 ///     META         format version, store id, epoch
 ///     LOCK         locked by the one writer; holds its process id
@@ -29,12 +29,12 @@ struct LogDirectory: Sendable {
         "\(segmentsPath)/\(firstSequence.twentyDigits).log"
     }
 
-    /// The second name of a segment that is being deflated, for its plain file to be used again.
+    /// The second name of a segment being deflated, which lets its plain file be reused.
     func usedPath(_ firstSequence: UInt64) -> String {
         "\(sparePath)/\(firstSequence.twentyDigits).used"
     }
 
-    /// The first sequence in a segment's file name, or nil for any other name.
+    /// The first sequence in a segment's file name; nil for any other name.
     static func firstSequence(ofName name: String) -> UInt64? {
         guard name.hasSuffix(".log"), name.utf8.count == 24 else { return nil }
         let digits = name.dropLast(4)
@@ -42,7 +42,7 @@ struct LogDirectory: Sendable {
         return sequence(ofDigits: digits)
     }
 
-    /// A sequence that a log can have: from 1, and small enough to be counted on from.
+    /// A sequence that a log can have: at least 1, and small enough to be incremented.
     static func sequence(ofDigits digits: some StringProtocol) -> UInt64? {
         guard let sequence = UInt64(digits), sequence > 0, sequence <= UInt64(Int64.max) else {
             return nil
@@ -50,10 +50,10 @@ struct LogDirectory: Sendable {
         return sequence
     }
 
-    /// The directory that the log's directory is in.
+    /// The parent of the log's directory.
     var parentPath: String { Self.parent(of: path) }
 
-    /// The directory that a file or directory is in.
+    /// The parent of a file or directory.
     static func parent(of path: String) -> String {
         let trimmed = path.reversed().drop { $0 == "/" }
         guard let slash = trimmed.firstIndex(of: "/") else {
@@ -70,9 +70,9 @@ struct LogDirectory: Sendable {
         try fileSystem.synchronizeDirectory(path)
     }
 
-    /// Takes the lock of the one writer, making the directory when there is none.
+    /// Takes the writer's lock, creating the directory if there is none.
     ///
-    /// The lock goes with the process, however it ends; the file stays.
+    /// The lock is released when the process ends, however it ends; the file stays.
     func takeLock() throws(LogError) -> any File {
         let holder: String?
         do throws(FileSystemError) {
@@ -96,7 +96,7 @@ struct LogDirectory: Sendable {
         return digits.isEmpty ? nil : String(digits)
     }
 
-    /// First sequences of all segments, rising, and every other name in `segments/`.
+    /// First sequences of all segments, in ascending order, and every other name in `segments/`.
     func segments() throws(FileSystemError) -> (first: [UInt64], strays: [String]) {
         let names: [String]
         do throws(FileSystemError) {
@@ -125,8 +125,8 @@ struct LogDirectory: Sendable {
         return try LogMetadata.read(bytes, file: metadataPath)
     }
 
-    /// Whether there is anything that does not come without META: an event or a checkpoint. A creation
-    /// that was interrupted leaves a first segment without events.
+    /// Whether there is anything that requires a META: an event or a checkpoint. An interrupted creation
+    /// leaves a first segment without events.
     func hasEvents() throws(LogError) -> Bool {
         let checkpoints = (try? fileSystem.list(checkpointsPath)) ?? []
         let first = try reading { () throws(FileSystemError) in try segments().first }
@@ -156,7 +156,7 @@ struct LogDirectory: Sendable {
     }
 }
 
-/// Runs file-system calls of a read; a failure becomes a ``LogError``.
+/// Runs file-system calls for reading, turning a failure into a ``LogError``.
 func reading<Result>(_ body: () throws(FileSystemError) -> Result) throws(LogError) -> Result {
     do throws(FileSystemError) { return try body() } catch { throw .reading(error) }
 }

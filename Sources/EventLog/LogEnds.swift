@@ -1,14 +1,14 @@
-/// Whether a log has the beginning and the end that META, and its checkpoints, say that it has.
+/// Whether a log begins and ends where META and its checkpoints say.
 ///
-/// Segments link to each other, so that one that is missing between two is seen. What is missing at
-/// either end leaves a shorter log behind that looks whole; only what is recorded elsewhere tells.
+/// Segments link to each other, so a missing one in the middle is detected. If one is missing at either end,
+/// the rest is a shorter log that looks complete; only records elsewhere reveal it.
 struct LogEnds {
     let directory: LogDirectory
     let metadata: LogMetadata
-    /// First sequences of all segments, rising.
+    /// First sequences of all segments, in ascending order.
     let segments: [UInt64]
 
-    /// What is missing at the beginning.
+    /// Missing events at the beginning.
     var missingBeginning: LogDamage? {
         guard let begins = metadata.beginning?.sequence, let first = segments.first,
             first > begins
@@ -19,7 +19,7 @@ struct LogEnds {
                 + ", with which META says that the log begins")
     }
 
-    /// The segment that META says was the last, when it is missing.
+    /// The segment that META names as the last, if it is missing.
     var missingLastSegment: LogDamage? {
         guard let reached = metadata.reached, let last = segments.last, last < reached.segment
         else { return nil }
@@ -29,10 +29,10 @@ struct LogEnds {
             reason: "the segment is missing, which META says was the last")
     }
 
-    /// What is missing at the end.
+    /// Missing events at the end.
     /// - Parameters:
-    ///   - head: the last event that was found.
-    ///   - place: the file and the byte where the next one belongs.
+    ///   - head: the last event found.
+    ///   - place: the file and the byte where the next event belongs.
     ///   - checkpoints: sequences of valid checkpoints.
     func missingEnd(
         behind head: LogHead, at place: (file: String, offset: UInt64), checkpoints: [UInt64]
@@ -52,7 +52,7 @@ struct LogEnds {
             }
             if let missing = missingLastSegment { return missing }
         }
-        // Where events are acknowledged before they are on the disk, a state may outlive its events.
+        // If events are acknowledged before they are on the disk, a checkpoint may outlive its events.
         guard !metadata.acknowledgesEarly, let latest = checkpoints.last, latest > head.sequence
         else { return nil }
         return damage("\(end), but there is a checkpoint of the state after event \(latest)")

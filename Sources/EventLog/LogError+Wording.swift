@@ -1,6 +1,6 @@
 import Disk
 
-// Every sentence the log says about a failure. Tests compare them whole.
+// All of the log's error messages. Tests compare them in full.
 
 extension LogError {
     static func opening(_ directory: String, _ cause: FileSystemError) -> LogError {
@@ -72,8 +72,8 @@ extension LogError {
                 file: file, offset: offset, length: nil, sequence: nil, reason: fault.sentence))
     }
 
-    /// - Parameter isUndone: nothing of the events is in the file. Else they may be there, whole or in part: a sync can
-    ///   say that there is no room, too.
+    /// - Parameter isUndone: none of the events' bytes are in the file. Otherwise all or part of them may be:
+    ///   a sync can also report that there is no room.
     static func append(
         _ range: ClosedRange<UInt64>, to file: String, _ cause: FileSystemError, isUndone: Bool
     ) -> LogError {

@@ -1,43 +1,43 @@
 package import Disk
 
-/// Why something about a log could not be done.
+/// Why an operation on a log failed.
 ///
-/// `message` is a whole sentence or more for people; programs switch over `code`.
+/// `message` is one or more full sentences for people; programs switch over `code`.
 package struct LogError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// There is no log in that directory.
+        /// There is no log in the directory.
         case notFound
-        /// Another process has it open for writing.
+        /// Another process has the log open for writing.
         case locked
         /// Written by a later major version of this program.
         case futureVersion
-        /// Bytes are not what was written; `damage` says where.
+        /// The bytes are not what was written; `damage` says where.
         case damaged
-        /// The directory or the file system cannot be written.
+        /// The directory or the file system is not writable.
         case readOnly
-        /// No room: nothing was acknowledged, and later appends work once there is room.
+        /// No room: nothing was acknowledged, and later appends succeed once there is room.
         case storageFull
         /// A system call failed; `cause` says which.
         case inputOutput
-        /// An earlier write or sync failed and nothing can be promised any more.
+        /// An earlier write or sync failed, and nothing can be guaranteed any more.
         case frozen
         case closed
-        /// More is waiting for the disk than the log accepts.
+        /// More bytes are waiting for the disk than the log allows.
         case queueFull
-        /// One batch that no frame can hold, or an empty one.
+        /// A batch that fits in no frame, or an empty one.
         case unacceptableBatch
-        /// The next sequence is not the one that the caller counted on.
+        /// The next sequence is not the one that the caller expected.
         case sequenceMoved
-        /// A sequence before the first kept or after the last.
+        /// A sequence before the first kept event or after the last.
         case outOfRange
-        /// Something is in the way, for example a directory that should be empty.
+        /// Something is in the way, such as a directory that should be empty.
         case conflict
     }
 
     package let code: Code
     package let message: String
     package let cause: FileSystemError?
-    /// Where the damage is, with code `damaged`.
+    /// The location of the damage, with code `damaged`.
     package let damage: LogDamage?
 
     init(_ code: Code, _ message: String, cause: FileSystemError? = nil, damage: LogDamage? = nil) {
@@ -50,14 +50,14 @@ package struct LogError: Error, Sendable, Equatable, CustomStringConvertible {
     package var description: String { message }
 }
 
-/// A place where the bytes are not what was written.
+/// A location where the bytes are not what was written.
 package struct LogDamage: Hashable, Sendable, CustomStringConvertible {
     package let file: String
     /// Offset of the first byte that cannot be trusted.
     package let offset: UInt64
-    /// How many bytes cannot be read, when the next good frame is known.
+    /// The number of unreadable bytes, if the next good frame is known.
     package internal(set) var length: UInt64?
-    /// The first event lost with them, when it is known.
+    /// The first event lost with them, if known.
     package let sequence: UInt64?
     package let reason: String
 

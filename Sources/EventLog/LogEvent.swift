@@ -1,6 +1,6 @@
-/// What an event is, as a number on disk. Numbers this version does not know are kept as they are.
+/// The kind of an event, as a number on disk. Numbers unknown to this version are kept unchanged.
 package struct LogEventKind: RawRepresentable, Hashable, Sendable {
-    /// 1 to 255. Zero never stands in a log: a valid frame must not begin like unwritten space.
+    /// 1 to 255. Zero never occurs in a log: a valid frame must not begin like unwritten space.
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) {
@@ -15,15 +15,15 @@ package struct LogEventKind: RawRepresentable, Hashable, Sendable {
     package static let update = LogEventKind(rawValue: 6)
 }
 
-/// One event as the log keeps it. The log never looks inside the payload.
+/// One event as stored in the log. The log never looks inside the payload.
 package struct LogEvent: Hashable, Sendable {
     package let kind: LogEventKind
-    /// Wall-clock time in microseconds since 1970, as the writer was given it.
+    /// Wall-clock time in microseconds since 1970, as given to the writer.
     package let timeMicroseconds: Int64
     package let payload: [UInt8]
 }
 
-/// An event with the sequence that the log gave it.
+/// An event with the sequence assigned by the log.
 package struct RecordedEvent: Hashable, Sendable {
     package let sequence: UInt64
     package let event: LogEvent
@@ -32,7 +32,7 @@ package struct RecordedEvent: Hashable, Sendable {
 /// Events encoded one after another, to be appended together: all of them or none.
 ///
 /// One contiguous buffer and no allocation per event; `removeAll()` keeps the storage, so a busy
-/// writer encodes into the same memory again and again.
+/// writer keeps encoding into the same memory.
 ///
 ///     var batch = EventBatch()
 ///     batch.append(kind: .mutation, timeMicroseconds: now, payload: intent)
@@ -78,7 +78,7 @@ package struct EventBatch: Sendable {
     ) {
         precondition(kind.rawValue != 0, "an event kind is 1 to 255")
         withUnsafeTemporaryAllocation(byteCount: EventLayout.headerSize, alignment: 8) { header in
-            // What does not fit is too large for any frame, and `enqueue` refuses it.
+            // A payload that does not fit is too large for any frame, and `enqueue` refuses it.
             header.storeLittleEndian(UInt32(truncatingIfNeeded: payload.count), at: 0)
             header.storeLittleEndian(UInt32(kind.rawValue), at: 4)
             header.storeLittleEndian(timeMicroseconds, at: 8)
@@ -89,11 +89,11 @@ package struct EventBatch: Sendable {
     }
 }
 
-/// Where the parts of an encoded event are.
+/// The layout of an encoded event.
 enum EventLayout {
     static let headerSize = 16
 
-    /// The number of events that fill `bytes` exactly; nil when they do not.
+    /// The number of events that fill `bytes` exactly; nil if they do not.
     static func count(in bytes: UnsafeRawBufferPointer) -> Int? {
         var offset = 0
         var count = 0

@@ -9,20 +9,21 @@ import Threads
     import Darwin
 #endif
 
-/// Everything there is to know about a log: what `verify` tells and `repair` decides by.
+/// Everything there is to know about a log: what `verify` reports and `repair` bases its decisions on.
 struct LogExamination: Sendable {
     let directory: LogDirectory
     let metadata: LogMetadata
     /// In log order.
     private(set) var segments: [SegmentExamination] = []
-    /// In the order of their events.
+    /// In order of their events.
     let checkpoints: [CheckpointFinding]
 
-    /// Reads all of it, segments side by side. Changes nothing.
+    /// Reads the whole log, with segments in parallel. Changes nothing.
     ///
-    /// Checkpoints are read first: a server that writes to the log meanwhile writes them of events
-    /// that are in the segments already.
-    /// - Parameter allowsNoSegments: a log without any is damage like other damage; otherwise an error.
+    /// Checkpoints are read first: any that a server writes in the meantime are of events already in the
+    /// segments.
+    /// - Parameter allowsNoSegments: treat a log without segments as ordinary damage; otherwise that is an
+    ///   error.
     /// - Throws: `inputOutput`; damage is in the result.
     init(
         _ directory: LogDirectory, _ metadata: LogMetadata, judge: CheckpointJudge,
@@ -38,7 +39,7 @@ struct LogExamination: Sendable {
         try lookAgainAtHeaders()
     }
 
-    /// What a segment's header has to say follows from the segment before it.
+    /// The correct contents of a segment's header follow from the segment before it.
     private mutating func lookAgainAtHeaders() throws(LogError) {
         for index in segments.indices where !segments[index].wrapperDamages.isEmpty {
             let first = segments[index].header.firstSequence
@@ -51,12 +52,12 @@ struct LogExamination: Sendable {
             let again = try SegmentExamination.examine(
                 first, in: directory, storeID: metadata.storeID, expected: expected,
                 isLast: index == segments.count - 1)
-            // Otherwise it does not follow the one before it, and stays as it was found.
+            // Otherwise it does not follow the one before it, and the first finding stands.
             if again.damages.count <= segments[index].damages.count { segments[index] = again }
         }
     }
 
-    /// Where the log stands; its epoch is the one of META, which also rises without an event. There must be a
+    /// The log's head. Its epoch is at least META's, which can also rise without an event. There must be a
     /// segment.
     var head: LogHead {
         let end = segments[segments.count - 1].end
@@ -69,7 +70,7 @@ struct LogExamination: Sendable {
 
     // MARK: Damage
 
-    /// Everything that is not as it was written, in the order of the log.
+    /// Everything that is not as it was written, in log order.
     var damages: [LogDamage] {
         if segments.isEmpty {
             return [.allMissing(directory)] + checkpoints.compactMap(\.damage) + alteredCheckpoints
@@ -82,7 +83,7 @@ struct LogExamination: Sendable {
         return damages + checkpoints.compactMap(\.damage) + alteredCheckpoints
     }
 
-    /// What is wrong in segments that follow each other, and between them.
+    /// What is wrong in consecutive segments, and between them.
     static func damages(of segments: [SegmentExamination]) -> [LogDamage] {
         var damages: [LogDamage] = []
         var previous: SegmentExamination?
@@ -102,14 +103,14 @@ struct LogExamination: Sendable {
 
     private var missingEnd: LogDamage? {
         guard let last = segments.last else { return nil }
-        // Damage inside says more than that the end is not where it should be.
+        // Damage inside is more informative than an end in the wrong place.
         guard last.damages.isEmpty else { return ends.missingLastSegment }
         return ends.missingEnd(
             behind: last.end, at: (last.path, last.endOffset),
             checkpoints: checkpoints.filter { !$0.isDamaged }.map(\.sequence))
     }
 
-    /// A log that begins later than with event 1 begins with a state.
+    /// A log that begins later than event 1 begins with a state.
     private var missingState: LogDamage? {
         guard firstSequence > 1, base == nil else { return nil }
         let others = checkpoints.contains {
@@ -124,7 +125,7 @@ struct LogExamination: Sendable {
                 + "\(state) of the state before it")
     }
 
-    /// The checkpoint with which the log begins is gone, and the states are with it up to a later one.
+    /// The checkpoint with which the log begins is gone, and so are the states up to a later one.
     private var missingFirstStates: LogDamage? {
         guard let (mark, base) = laterBase,
             !checkpoints.contains(where: { $0.sequence == mark.sequence })
@@ -136,22 +137,22 @@ struct LogExamination: Sendable {
                 + "state before event \(base.sequence) can be rebuilt")
     }
 
-    /// The checkpoint that META says the log begins with, and the later one from which its first state is made.
+    /// The checkpoint that META says the log begins with, and the later one that provides the first state.
     var laterBase: (mark: CheckpointMark, base: CheckpointFinding)? {
         guard let mark = metadata.beginning?.checkpoint, let base, base.sequence > mark.sequence
         else { return nil }
         return (mark, base)
     }
 
-    /// The earliest state from which events can be folded; nil when a log that begins later than
-    /// with event 1 has none.
+    /// The earliest state from which events can be folded; nil if a log that begins later than event 1 has
+    /// none.
     var base: CheckpointFinding? {
         checkpoints.first {
             $0.isUsable && $0.sequence + 1 >= firstSequence && $0.sequence <= head.sequence
         }
     }
 
-    /// The checkpoint with which the log begins, when it holds another state than META says.
+    /// The checkpoint with which the log begins, if it holds a different state from the one META names.
     private var alteredCheckpoints: [LogDamage] {
         guard let mark = metadata.beginning?.checkpoint,
             let found = checkpoints.first(where: { $0.sequence == mark.sequence }),
@@ -167,7 +168,7 @@ struct LogExamination: Sendable {
 
     // MARK: Reading segments
 
-    /// Reads segments, side by side. The last of them may end with an unfinished write.
+    /// Reads segments in parallel. The last may end with an unfinished write.
     static func examine(
         _ names: [UInt64], _ directory: LogDirectory, _ storeID: StoreID,
         _ progress: @escaping @Sendable (UInt64, UInt64) -> Void = { _, _ in }

@@ -1,17 +1,18 @@
 import Disk
 
 extension EventLogReader {
-    /// Copies the log's beginning, through one event, into a new directory with a higher epoch.
+    /// Copies the beginning of the log, through one event, into a new directory with a higher epoch.
     ///
-    /// The copy has the same store id; its epoch says that it may go another way from here. Valid
-    /// checkpoints up to the event come along. Works while a server writes to the original.
+    /// The copy has the same store id; its epoch says that it may diverge from here. Valid checkpoints up to
+    /// the event are copied too. Works while a server writes to the original.
     ///
-    /// Everything is read and checked first: damage before the event's end makes no copy.
+    /// Everything is read and checked first: if there is damage up to the event, no copy is made.
     ///
     /// - Parameters:
     ///   - destination: missing or empty.
-    /// - Throws: `outOfRange`, `conflict` when there is something in the destination or the log has the last
-    ///   epoch, `damaged`, `storageFull`, `readOnly`, `inputOutput`. Without META the destination is no log yet.
+    /// - Throws: `outOfRange`, `conflict` if the destination is not empty or the log has the last epoch,
+    ///   `damaged`, `storageFull`, `readOnly`, `inputOutput`. Until META is written, the destination is not a
+    ///   log.
     package func fork(through sequence: UInt64, into destination: String) throws(LogError) {
         let first = try firstSequence()
         let head = try head()
@@ -45,9 +46,9 @@ extension EventLogReader {
         }
     }
 
-    /// With what the copy begins.
-    /// - Throws: `outOfRange` when the log begins later than with event 1, and no checkpoint leads to
-    ///   the state after `sequence`.
+    /// What the copy begins with.
+    /// - Throws: `outOfRange` if the log begins later than event 1, and no checkpoint leads to the state
+    ///   after `sequence`.
     private func beginning(
         _ first: UInt64, through sequence: UInt64
     ) throws(LogError) -> LogBeginning {
@@ -78,7 +79,7 @@ extension EventLogReader {
         }
     }
 
-    /// Copies whole frames; one that reaches beyond the event is made anew from its beginning.
+    /// Copies whole frames; a frame that extends beyond the event is rebuilt from its first events.
     private func copyBeginning(
         of first: UInt64, through sequence: UInt64, epoch: UInt32, to copy: LogDirectory
     ) throws(LogError) -> LogHead {
@@ -126,7 +127,7 @@ extension EventLogReader {
     ) throws(LogError) {
         let target = CheckpointFiles(copy, storeID: metadata.storeID)
         for number in try checkpoints.sequences() where number <= sequence {
-            // One that is damaged is of no use to the copy either.
+            // A damaged one is of no use to the copy either.
             guard let checkpoint = try? checkpoints.checkpoint(at: number) else { continue }
             try target.write(checkpoint, keeping: .max)
         }
@@ -142,7 +143,7 @@ extension EventLogReader {
 }
 
 extension LogDirectory {
-    /// True when the directory is missing or has nothing in it.
+    /// True if the directory is missing or empty.
     func isUnused() throws(LogError) -> Bool {
         try reading { () throws(FileSystemError) in
             do throws(FileSystemError) {
@@ -155,7 +156,7 @@ extension LogDirectory {
 }
 
 extension FrameBuilder {
-    /// A frame with the first `count` events of another's payload.
+    /// A frame with the first `count` events of another frame's payload.
     convenience init(beginning count: Int, of payload: UnsafeRawBufferPointer) {
         self.init()
         var batch = EventBatch()

@@ -1,7 +1,7 @@
 import Digests
 
-/// `META`: which store this is, its epoch, the format, and how far the log reaches. Lines of text,
-/// replaced whole.
+/// `META`: the store's id, its epoch, the format, and how far the log reaches. Lines of text,
+/// replaced as a whole.
 ///
 ///     relay-log 1.1
 ///     store 00112233445566778899aabbccddeeff
@@ -12,22 +12,22 @@ import Digests
 ///     crc32 0a1b2c3d
 ///
 /// The crc32 covers the lines before it, line ends included. `begins` and `reaches` are new in
-/// version 1.1; lines with other names are passed over and kept. `META` is written after the first
-/// segment, so a directory without it and without events is a creation that did not finish.
+/// version 1.1; lines with other names are ignored and kept. `META` is written after the first
+/// segment, so a directory without it and without events is an unfinished creation.
 package struct LogMetadata: Hashable, Sendable {
     package var version: FormatVersion
     package var storeID: StoreID
-    /// Rises when history may be rewritten: on repair, on fork, and after a loss of acknowledged
-    /// events under a weaker durability. Begins at 1.
+    /// Raised when history may be rewritten: on repair, on fork, and after a loss of acknowledged events
+    /// under a weaker durability. Starts at 1.
     package var epoch: UInt32
-    /// Whether a writer has it open that acknowledges events before they are synced ("early" in the
-    /// file). Still set when the log is opened, events may be missing that were told.
+    /// Whether a writer that acknowledges events before they are synced has the log open ("early" in the
+    /// file). If it is still set when the log is opened, acknowledged events may be missing.
     package var acknowledgesEarly = false
-    /// Nil in a META of version 1.0, which does not say.
+    /// Nil in a META of version 1.0, which does not record it.
     package var beginning: LogBeginning?
-    /// Nil in a META of version 1.0, which does not say.
+    /// Nil in a META of version 1.0, which does not record it.
     package var reached: LogReach?
-    /// Lines of a later minor version, as they are.
+    /// Lines from a later minor version, unchanged.
     private var otherLines: [String] = []
 
     package init(
@@ -44,8 +44,8 @@ package struct LogMetadata: Hashable, Sendable {
 
     static let largestEpoch = UInt32(Int32.max)
 
-    /// The epoch after one.
-    /// - Throws: `conflict` when that was the last.
+    /// The next epoch.
+    /// - Throws: `conflict` if there is none.
     static func epoch(
         after epoch: UInt32, in directory: LogDirectory
     ) throws(LogError) -> UInt32 {
@@ -83,8 +83,7 @@ package struct LogMetadata: Hashable, Sendable {
         else {
             throw .damaged(file, reason: "it is not what a META says, line for line")
         }
-        // Lines of a later minor version are covered too, so the text is checked, not the
-        // re-encoding.
+        // Lines from a later minor version are covered too, so the text is checked, not the re-encoding.
         let covered = Array(lines.dropLast(2).map { $0 + "\n" }.joined().utf8)
         let checksum = value("crc32", lines[lines.count - 2]).map(String.init)
         guard checksum == Checksum.crc32(covered).hexadecimal else {
@@ -115,8 +114,8 @@ package struct LogMetadata: Hashable, Sendable {
         }
     }
 
-    /// The epoch that a damaged META says; nil where that is no number that a log comes to. Half of all epochs must
-    /// be left, should the number be what is damaged.
+    /// The epoch in a damaged META; nil if it is not a plausible number. At least half of all epochs must be
+    /// left, in case the number itself is damaged.
     static func epoch(ofDamaged bytes: [UInt8]) -> UInt32? {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n")
             .compactMap { value("epoch", $0).flatMap { UInt32($0) } }

@@ -1,15 +1,15 @@
 import Digests
 
-// What META records of a log's two ends, so that a missing file is told from one that never was.
+// What META records about a log's two ends, so that a missing file can be told from one that never existed.
 
-/// From which event on a log is whole. Earlier ones may be gone: they were dropped on purpose.
+/// The event from which a log is complete. Earlier ones may be gone: they were dropped on purpose.
 package struct LogBeginning: Hashable, Sendable {
     package var sequence: UInt64
-    /// The checkpoint that made the events before ``sequence`` unnecessary; nil when the log begins
-    /// with event 1. It may have been replaced by later ones since.
+    /// The checkpoint that made the events before ``sequence`` unnecessary; nil if the log begins with event
+    /// 1. Later ones may have replaced it since.
     package var checkpoint: CheckpointMark?
 
-    /// A log that has lost nothing.
+    /// A complete log.
     package static let genesis = LogBeginning(sequence: 1, checkpoint: nil)
 }
 
@@ -21,7 +21,7 @@ extension LogBeginning {
         return "\(sequence)" + (state ?? "")
     }
 
-    /// Reads what ``text`` writes.
+    /// Parses the format of ``text``.
     init?(_ text: Substring) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard let sequence = words.first.flatMap({ LogDirectory.sequence(ofDigits: $0) }) else {
@@ -41,14 +41,14 @@ extension LogBeginning {
     }
 }
 
-/// Names a checkpoint: its event and its state hash.
+/// Identifies a checkpoint by its event and its state hash.
 package struct CheckpointMark: Hashable, Sendable {
     package let sequence: UInt64
     package let stateHash: [UInt8]
 }
 
-/// How far a log has come at the least: written down when a segment is begun, and when the log is
-/// opened and closed. Everything up to there was on the disk.
+/// The least extent of a log: recorded when a segment is started, and when the log is opened and closed.
+/// Everything up to there was on the disk.
 package struct LogReach: Hashable, Sendable {
     /// The last event; 0 for none.
     package var sequence: UInt64
@@ -56,7 +56,7 @@ package struct LogReach: Hashable, Sendable {
     package var chain: ChainHash
     /// The first sequence of the last segment.
     package var segment: UInt64
-    /// The log was closed there, so that nothing can have followed.
+    /// The log was closed there, so nothing can have followed.
     package var isClosed = false
 }
 
@@ -70,7 +70,7 @@ extension LogReach {
             sequence: head.sequence, chain: head.hash, segment: segment, isClosed: isClosed)
     }
 
-    /// Reads what ``text`` writes.
+    /// Parses the format of ``text``.
     init?(_ text: Substring) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 5, words[2] == "segment", ["open", "closed"].contains(words[4]),

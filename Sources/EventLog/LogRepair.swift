@@ -1,9 +1,9 @@
 package import Disk
 
-/// Makes a damaged log one that can be opened, losing as little as can be (``RepairPlan``).
+/// Makes a damaged log openable again, losing as little as possible (``RepairPlan``).
 ///
-/// What is taken out is copied or moved aside, and the epoch rises, so that cursors into the lost
-/// part are known to be void. A crash on the way leaves a log that can be repaired again.
+/// What is taken out is copied or moved aside, and the epoch is raised to invalidate cursors into the lost
+/// part. A crash in between leaves a log that can be repaired again.
 package struct LogRepair: Sendable {
     private let directory: LogDirectory
     private let goal: RepairGoal
@@ -11,8 +11,8 @@ package struct LogRepair: Sendable {
     private var fileSystem: any FileSystem { directory.fileSystem }
 
     /// - Parameters:
-    ///   - goal: what is kept first.
-    ///   - judge: says of each checkpoint whether a start can use it.
+    ///   - goal: what to keep first.
+    ///   - judge: decides whether a start can use a checkpoint.
     package init(
         _ directory: String, keeping goal: RepairGoal = .state,
         fileSystem: any FileSystem = POSIXFileSystem(),
@@ -24,14 +24,14 @@ package struct LogRepair: Sendable {
     }
 
     /// What ``run()`` would do. Changes nothing and takes no lock.
-    /// - Throws: as ``run()``, but for what writing says.
+    /// - Throws: the same as ``run()``, except for write errors.
     package func plan() throws(LogError) -> RepairReport {
         let plan = try makePlan()
         return RepairReport(plan, copies: try plannedCopies(plan), isPlan: true)
     }
 
-    /// - Throws: `notFound`; `locked` while a server writes; `damaged` when nothing can be kept;
-    ///   `futureVersion`, `readOnly`, `storageFull`, `inputOutput`.
+    /// - Throws: `notFound`; `locked` while a server is running; `damaged` if nothing can be kept;
+    ///   `conflict` if the log has the last epoch; `futureVersion`, `readOnly`, `storageFull`, `inputOutput`.
     package func run() throws(LogError) -> RepairReport {
         try checkThereIsALog()
         let lock = try directory.takeLock()
@@ -58,7 +58,7 @@ package struct LogRepair: Sendable {
             keeping: goal, rebuildsMetadata: isRebuilt)
     }
 
-    /// META as it is, or as it is to be written anew.
+    /// META as it is, or as it has to be rebuilt.
     private func metadata() throws(LogError) -> (LogMetadata, isRebuilt: Bool) {
         var known: UInt32 = 0
         do throws(LogError) {
@@ -76,7 +76,7 @@ package struct LogRepair: Sendable {
         return (metadata, true)
     }
 
-    /// META as the first segment with a good header says.
+    /// META derived from the first segment with a valid header.
     private func metadataOfSegments() throws(LogError) -> LogMetadata? {
         let segments = try reading { () throws(FileSystemError) in try directory.segments().first }
         for first in segments {
@@ -91,7 +91,7 @@ package struct LogRepair: Sendable {
         return nil
     }
 
-    /// META as the newest checkpoint with a good header says.
+    /// META derived from the newest checkpoint with a valid header.
     private func metadataOfCheckpoints() throws(LogError) -> LogMetadata? {
         for sequence in try CheckpointFiles.sequences(in: directory).reversed() {
             let bytes = try reading { () throws(FileSystemError) in
@@ -107,7 +107,7 @@ package struct LogRepair: Sendable {
         return nil
     }
 
-    /// The names that ``perform(_:)`` gives to what it puts aside.
+    /// The names that ``perform(_:)`` will give to what it sets aside.
     private func plannedCopies(_ plan: RepairPlan) throws(LogError) -> [String] {
         guard plan.changesAnything else { return [] }
         let segments =
@@ -129,17 +129,18 @@ package struct LogRepair: Sendable {
         }
     }
 
-    /// - Returns: where the bytes are that are no longer part of the log.
+    /// - Returns: the files that hold the bytes no longer part of the log.
     private func perform(_ plan: RepairPlan) throws(FileSystemError) -> [String] {
         var copies: [String] = []
         if plan.rebuildsMetadata, try fileSystem.contents(of: directory.metadataPath) != nil {
             copies.append(try copyAside(directory.metadataPath))
         }
-        // Before anything is taken out: whatever happens next, no old cursor is taken for a good one.
+        // Before anything is taken out, so that whatever happens next, no old cursor counts as valid.
         var metadata = plan.examination.metadata
         metadata.epoch = plan.newMetadata.epoch
         try directory.write(metadata)
-        // Before the segments go that the frames are in. The last one first: none has its frames from a later one.
+        // Before the segments that contain the frames are removed. Last one first, because none gets its
+        // frames from a later one.
         for segment in plan.rewritten.reversed() where segment.isNew {
             let first = segment.header.firstSequence
             if plan.replaced.contains(first) {
@@ -147,7 +148,7 @@ package struct LogRepair: Sendable {
             }
             try write(segment)
         }
-        // The last segment first, so that a crash leaves the beginning of the log.
+        // Last segment first, so that a crash leaves the beginning of the log.
         for segment in plan.removed.reversed() where !plan.replaced.contains(segment) {
             copies.append(try moveAside(directory.segmentPath(segment)))
         }
@@ -176,7 +177,7 @@ package struct LogRepair: Sendable {
         return try directory.copyAside(0..<file.size(), of: file)
     }
 
-    /// Puts a plain segment with the good frames in its place.
+    /// Replaces a segment with a plain one that has the good frames.
     private func write(_ segment: RepairPlan.Rewrite) throws(FileSystemError) {
         let target = try fileSystem.open(directory.sparePath + "/repaired", .replace)
         try target.writeAll([UInt8](repeating: 0, count: SegmentHeader.size), at: 0)
@@ -220,7 +221,7 @@ package struct LogRepair: Sendable {
 }
 
 extension FileSystemError {
-    /// The plan has read these bytes before.
+    /// The plan could read these bytes before.
     fileprivate static func unreadable(_ path: String) -> FileSystemError {
         FileSystemError(call: "pread", path: path, errno: FileSystemError.inputOutput)
     }

@@ -1,16 +1,16 @@
 import Threads
 
-/// Runs what a log, and a store on it, do in the background: writing and syncing, housekeeping, checkpoints,
+/// Runs the background work of a log, and of a store on it: writing and syncing, housekeeping, checkpoints,
 /// reading the past.
 ///
-/// Otherwise each has a thread of its own. The seam exists so that a test can run all of it on one thread, step by
-/// step, in an order of its choosing.
+/// Without one, each has its own thread. The protocol exists so that a test can run all of it on one thread,
+/// step by step, in an order of its choosing.
 package protocol LogRunner: Sendable {
-    /// Calls `step`, never twice at once, until it says that it has ended.
+    /// Calls `step`, never concurrently, until it returns `ended`.
     func start(_ step: @escaping @Sendable () -> LogStep) -> any LogThread
 }
 
-/// What a call of a step has done.
+/// The result of a step.
 package enum LogStep: Sendable {
     case worked
     /// There was nothing to do.
@@ -18,9 +18,9 @@ package enum LogStep: Sendable {
     case ended
 }
 
-/// Something that was started, and ends by itself.
+/// Background work that was started and ends by itself.
 package protocol LogThread: Sendable {
-    /// Returns when it has ended.
+    /// Returns once it has ended.
     func join()
 }
 

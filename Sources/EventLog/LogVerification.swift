@@ -1,38 +1,37 @@
-/// What `verify` found.
+/// The result of `verify`.
 package struct LogVerification: Sendable {
     package let segments: Int
     package let frames: UInt64
     package let events: UInt64
-    /// Of all segments as they were before compression.
+    /// The total uncompressed size of all segments.
     package let byteCount: UInt64
-    /// The first and the last event; nil in a log without events.
+    /// The first and last event; nil for a log without events.
     package let sequences: ClosedRange<UInt64>?
-    /// Where the log stands. Its hash names the history.
+    /// The log's head. Its hash identifies the history.
     package let head: LogHead
-    /// In the order of the log, then of the checkpoints. Empty when the log is as it was written.
+    /// In log order, then checkpoints. Empty if the log is as it was written.
     package let damages: [LogDamage]
-    /// Bytes of an unfinished write at the end, which opening the log would cut.
+    /// Bytes of an unfinished write at the end, which opening the log would cut off.
     package let tornBytes: UInt64
     package let checkpoints: [CheckpointFinding]
-    /// The last event of which it is certain that none before it is missing at the end.
+    /// The last event up to which it is certain that none is missing at the end.
     package let certainThrough: UInt64
-    /// A sentence for each thing that nothing in the directory can tell, or that was not looked at.
+    /// A sentence for each thing that the directory cannot reveal, or that was not checked.
     package let unknowns: [String]
 
     package var isIntact: Bool { damages.isEmpty }
 }
 
 extension EventLogReader {
-    /// Checks every byte of the log: checksums, chain hashes, gaps, how the segments follow each
-    /// other, whether the log begins and ends where META says, and its checkpoints. Changes nothing.
-    /// Segments are checked side by side, so that a large log takes all processors.
+    /// Checks every byte of the log: checksums, chain hashes, gaps, the links between segments, whether the
+    /// log begins and ends where META says, and its checkpoints. Changes nothing. Segments are checked in
+    /// parallel, so a large log uses all processors.
     ///
     /// - Parameters:
-    ///   - progress: called now and then, by one thread at a time, with the bytes checked
-    ///     and the bytes of all segment files together.
-    ///   - judge: says of each checkpoint whether a start can use it.
-    /// - Throws: `inputOutput`, `damaged` when there are no segments at all; damage that is found
-    ///   is in the result.
+    ///   - progress: called occasionally, by one thread at a time, with the bytes checked and the total bytes
+    ///     of all segment files.
+    ///   - judge: decides whether a start can use a checkpoint.
+    /// - Throws: `inputOutput`, `damaged` if there are no segments at all; other damage is in the result.
     package func verify(
         progress: @escaping @Sendable (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in },
         judge: CheckpointJudge = { _ in .usable }
@@ -51,11 +50,11 @@ extension EventLogReader {
             try LogExamination(directory, beginning.metadata, judge: judge, progress: progress))
     }
 
-    /// How often a log is examined at most, while a server moves its beginning: the last examination counts.
+    /// The maximum number of examinations while a server moves the log's beginning; the last one counts.
     private static let examinations = 8
 
-    /// Where a log begins just now. A server that drops what it needs no more moves it, and who reads META and the
-    /// segments meanwhile finds that they do not fit.
+    /// Where a log currently begins. A server that drops what it no longer needs moves it, and a reader that
+    /// reads META and the segments in between finds that they do not match.
     private struct Beginning {
         let metadata: LogMetadata
         let firstSegment: UInt64?
@@ -90,19 +89,19 @@ extension LogVerification {
 }
 
 extension LogExamination {
-    /// Whether META says which event was the last. Others may be missing before that one.
+    /// Whether META records which event was the last. Events before it may still be missing.
     var isEndCertain: Bool {
         guard let reached = metadata.reached else { return false }
         return reached.isClosed && reached.sequence >= head.sequence
     }
 
-    /// The last event that something outside its own segment says was written.
+    /// The last event that is recorded as written outside its own segment.
     fileprivate var certainThrough: UInt64 {
         let checkpoint = checkpoints.last { !$0.isDamaged && $0.sequence <= head.sequence }
         return max(metadata.reached?.sequence ?? 0, checkpoint?.sequence ?? 0)
     }
 
-    /// What cannot be known.
+    /// What cannot be determined.
     fileprivate var unknowns: [String] {
         var unknowns: [String] = []
         if metadata.beginning == nil, firstSequence > 1 {
@@ -118,7 +117,7 @@ extension LogExamination {
                         ? "No event is recorded anywhere else."
                         : "That it had events up to \(certainThrough) is recorded."))
         }
-        // Where it is damaged or gone, that is said as damage.
+        // If the checkpoint is damaged or gone, that is reported as damage.
         if let (mark, base) = laterBase,
             let first = checkpoints.first(where: { $0.sequence == mark.sequence }), !first.isDamaged
         {
@@ -139,7 +138,7 @@ extension LogExamination {
 extension SegmentExamination {
     /// What is wrong between this segment and the one before it.
     func breaks(after previous: SegmentExamination) -> [LogDamage] {
-        // Damage inside says more than that the pieces around it do not meet.
+        // Damage inside is more informative than pieces around it that do not meet.
         guard damages.isEmpty, wrapperDamages.isEmpty, previous.damages.isEmpty else { return [] }
         var reason: String?
         if header.previousFirstSequence != previous.header.firstSequence {

@@ -1,7 +1,7 @@
 import Disk
 import Threads
 
-/// META of a log that is open for writing, for the threads that record something in it.
+/// META of a log that is open for writing, shared by the threads that record something in it.
 final class MetadataFile: Sendable {
     private let directory: LogDirectory
     private let metadata: Monitor<LogMetadata>
@@ -11,10 +11,10 @@ final class MetadataFile: Sendable {
         self.metadata = Monitor(metadata)
     }
 
-    /// Replaces META by one with a change. Durable when this returns; after an error META is as it
-    /// was, and so is what the next change builds on.
+    /// Replaces META with a changed version. Durable when this returns; after an error META is unchanged, and
+    /// the next change builds on that.
     ///
-    /// The lock is held while the disk works: two threads must not write META aside at once.
+    /// The lock is held during the write, because two threads must not write META's temporary file at once.
     func update(_ change: (inout LogMetadata) -> Void) throws(FileSystemError) {
         try metadata.withLock { metadata throws(FileSystemError) in
             var changed = metadata

@@ -1,10 +1,10 @@
 import Disk
 
-/// What opening a log for writing found and did. `sentences` is what a server says of it.
+/// What opening a log for writing found and did. A server logs `sentences`.
 package struct RecoveryReport: Sendable, Equatable {
     package struct TornTail: Sendable, Equatable {
         package let segment: String
-        /// Where the segment was cut.
+        /// The offset at which the segment was cut.
         package let offset: UInt64
         package let byteCount: UInt64
         package let copy: String
@@ -13,14 +13,14 @@ package struct RecoveryReport: Sendable, Equatable {
     /// The log did not exist before.
     package var isNew = false
     package var tornTail: TornTail?
-    /// Segments whose creation a crash interrupted, set aside; no event was in them.
+    /// Segments whose creation was interrupted by a crash, set aside; they contained no event.
     package var unfinishedSegments: [String] = []
-    /// Names in `segments/` that are not the log's; left alone.
+    /// Names in `segments/` that do not belong to the log; left alone.
     package var strayFiles: [String] = []
-    /// The new epoch, when acknowledged events may have been lost under a weaker durability.
+    /// The new epoch, if acknowledged events may have been lost under a weaker durability.
     package var raisedEpoch: UInt32?
 
-    /// One sentence for each thing worth saying; empty after an ordinary close.
+    /// One sentence for each thing worth reporting; empty after a proper close.
     package var sentences: [String] {
         var sentences: [String] = []
         if let tornTail {
@@ -46,25 +46,25 @@ package struct RecoveryReport: Sendable, Equatable {
 struct RecoveredLog {
     var metadata: LogMetadata
     var head: LogHead
-    /// The first sequence of every segment, rising.
+    /// The first sequence of every segment, in ascending order.
     var segments: [UInt64]
-    /// `segments/`, open for as long as the log is: what a new segment's name needs to be durable must not
-    /// be missing when the segment has it.
+    /// `segments/`, kept open as long as the log is: once a new segment has its name, the descriptor needed
+    /// to make the name durable must not be lacking.
     let segmentNames: any Directory
-    /// The last segment, and where its next frame belongs.
+    /// The last segment, and the offset of its next frame.
     var segment: any File
     var offset: UInt64
     /// Where that segment ends.
     var limit: UInt64
-    /// Files of zeros that an earlier process left.
+    /// Files of zeros left by an earlier process.
     var spares: [SegmentSupply.Spare]
     var report: RecoveryReport
 }
 
-/// Brings a log's directory into the state in which appending goes on, under the lock.
+/// Prepares a log's directory for appending, under the lock.
 ///
-/// Changes nothing but what no acknowledged event is in: a write or a creation that a crash
-/// interrupted. Everything else that is wrong is an error with file and byte.
+/// Changes only what contains no acknowledged event: a write or a creation interrupted by a crash. Anything
+/// else that is wrong is an error with file and byte.
 struct Recovery {
     let directory: LogDirectory
     let options: EventLogOptions
@@ -85,7 +85,7 @@ struct Recovery {
         return try open(metadata, segments: segments, report: report)
     }
 
-    // MARK: A log that is there
+    // MARK: An existing log
 
     private func open(
         _ metadata: LogMetadata, segments: [UInt64], report: RecoveryReport
@@ -129,8 +129,9 @@ struct Recovery {
         metadata.beginning = metadata.beginning ?? beginning(of: segments, checkpoints)
         metadata.reached = LogReach(head, segment: last)
         return try writing { () throws(FileSystemError) in
-            // A checkpoint of events that did not survive must not meet their successors. It goes before META
-            // says that nothing is acknowledged early any more: then it would be taken for damage.
+            // A checkpoint of events that did not survive must not be combined with their successors. It is
+            // removed before META says that nothing is acknowledged early any more: after that it would count
+            // as damage.
             try checkpoints.removeAll(after: sequence)
             if metadata != before { try write(metadata, changing: before) }
             var log = RecoveredLog(
@@ -140,14 +141,14 @@ struct Recovery {
                 limit: options.firstSegmentSizeBytes,
                 spares: try SegmentSupply(directory: directory).leftOver(), report: report)
             log.limit = max(log.limit, try log.segment.size())
-            // As after a repair: a deflated segment takes no more frames.
+            // As after a repair: a deflated segment accepts no more frames.
             if source.header.encoding != .frames { try beginSegment(of: &log) }
             return log
         }
     }
 
-    /// A process that was killed may have left frames, and the segment's name, that no disk has yet. What is
-    /// folded and recorded from here on must outlive a loss of power.
+    /// A process that was killed may have left frames, and the segment's name, that are not on the disk yet.
+    /// Whatever is folded and recorded from here on must survive a power failure.
     private func synchronize(_ segment: any SegmentSource) throws(LogError) {
         try writing { () throws(FileSystemError) in
             let file = try fileSystem.open(segment.path, .readWrite)
@@ -157,7 +158,7 @@ struct Recovery {
         }
     }
 
-    /// Where the log is found to end, and the unfinished write behind that.
+    /// The end found in the log, and the unfinished write after it.
     private struct FoundEnd {
         let head: LogHead
         let torn: Range<UInt64>?
@@ -165,7 +166,7 @@ struct Recovery {
 
     /// Checks the last segment.
     ///
-    /// - Returns: its end, and the scanner, which stands where the next frame belongs.
+    /// - Returns: its end, and the scanner, positioned where the next frame belongs.
     private func scan(
         _ source: any SegmentSource
     ) throws(LogError) -> (found: FoundEnd, scanner: FrameScanner) {
@@ -195,7 +196,7 @@ struct Recovery {
         }
     }
 
-    /// What a log of version 1.0 did not record.
+    /// Reconstructs what a log of version 1.0 did not record.
     private func beginning(of segments: [UInt64], _ checkpoints: CheckpointFiles) -> LogBeginning? {
         guard let first = segments.first, first > 1 else { return .genesis }
         let header = try? checkpoints.headers().first { $0.sequence + 1 >= first }
@@ -206,7 +207,7 @@ struct Recovery {
         }
     }
 
-    /// Without room META may stay as it is, when all that is new in it is how far the log has come.
+    /// If there is no room, META may stay as it is, provided that only the log's reach is new.
     private func write(
         _ metadata: LogMetadata, changing before: LogMetadata
     ) throws(FileSystemError) {
@@ -219,7 +220,7 @@ struct Recovery {
         }
     }
 
-    /// Ends the last segment and begins another, for the next event.
+    /// Ends the last segment and starts another for the next event.
     func beginSegment(of log: inout RecoveredLog) throws(FileSystemError) {
         let header = SegmentHeader(
             storeID: log.metadata.storeID, epoch: log.metadata.epoch,
@@ -232,7 +233,7 @@ struct Recovery {
         log.limit = options.firstSegmentSizeBytes
     }
 
-    /// Each segment names the one before it, so that a missing file is seen without reading events.
+    /// Each segment names the one before it, so that a missing file is detected without reading events.
     private func checkSuccession(
         _ segments: [UInt64], _ metadata: LogMetadata
     ) throws(LogError) {
@@ -246,7 +247,7 @@ struct Recovery {
         }
     }
 
-    /// Copies the bytes aside, makes the copy durable, and only then writes zeros over them.
+    /// Copies the bytes aside, makes the copy durable, and only then overwrites them with zeros.
     private func cut(
         _ extent: Range<UInt64>, of source: any SegmentSource
     ) throws(LogError) -> RecoveryReport.TornTail {
@@ -270,9 +271,9 @@ struct Recovery {
         }
     }
 
-    // MARK: A log that is not there yet
+    // MARK: A new log
 
-    /// True for a last segment whose header never reached the disk: its creation was interrupted.
+    /// True for a last segment whose header never reached the disk, because its creation was interrupted.
     private func isUnfinished(_ firstSequence: UInt64) throws(LogError) -> Bool {
         try reading { () throws(FileSystemError) in
             let file = try fileSystem.open(directory.segmentPath(firstSequence), .read)
@@ -336,10 +337,10 @@ struct Recovery {
 }
 
 extension LogDirectory {
-    /// Makes a prepared file the segment that `header` describes. Durable when this returns.
+    /// Turns a prepared file into the segment that `header` describes. Durable when this returns.
     ///
-    /// The header is synced before the file gets its name, so a segment with a name has a header. From then
-    /// on there is no way back, so nothing is opened any more: the file is used as it is open.
+    /// The header is synced before the file gets its name, so a named segment has a header. After that there
+    /// is no way back, so nothing more is opened: the file is used through its open handle.
     /// - Parameter names: `segments/`.
     func install(
         _ file: any File, as header: SegmentHeader, in names: any Directory
@@ -366,7 +367,7 @@ extension File {
         }
     }
 
-    /// Copies a stretch of something to an offset of this file, until `read` gives nothing.
+    /// Copies a range of a source to an offset of this file, until `read` returns nothing.
     func copy(
         _ range: Range<UInt64>, to target: UInt64,
         from read: (UnsafeMutableRawBufferPointer, UInt64) throws(FileSystemError) -> Int
@@ -389,7 +390,7 @@ extension File {
 }
 
 extension LogDirectory {
-    /// Copies a stretch of a file to one next to it. Durable when this returns.
+    /// Copies a range of a file to a new file next to it. Durable when this returns.
     ///
     /// - Returns: the path of the copy.
     func copyAside(_ extent: Range<UInt64>, of file: any File) throws(FileSystemError) -> String {

@@ -1,34 +1,34 @@
-/// What a repair keeps first, where it cannot keep both.
+/// What a repair keeps first if it cannot keep both.
 package enum RepairGoal: String, CaseIterable, Sendable {
-    /// The newest state that can be had: the fewest changes are lost.
+    /// The newest recoverable state: the fewest changes are lost.
     case state
-    /// The longest history: the most events can be read.
+    /// The longest history: the most events remain readable.
     case history
 }
 
 /// What has to be done to a damaged log, decided before anything is changed.
 ///
-/// Damage leaves *runs*: events that follow each other with none missing. One run becomes the log.
+/// Damage leaves *runs*: consecutive events with none missing. One run becomes the log.
 ///
-/// 1. A run can be kept when its states can be rebuilt: it begins with event 1, or a good checkpoint
-///    is right before it or in it. A good checkpoint alone can be kept, too: the log then begins
-///    behind it, without an event.
-/// 2. The run is kept that ends last, so that the fewest events lose their effect; of those, the one
-///    with the most events, so that the fewest can no longer be read. Or the other way round (``RepairGoal``).
-/// 3. What is not in the run is moved or copied aside. Segments with damage are written anew from
-///    their good frames, META from what is left.
+/// 1. A run can be kept if its states can be rebuilt: it begins with event 1, or there is a good checkpoint
+///    right before it or in it. A good checkpoint can also be kept alone: the log then begins after it,
+///    without an event.
+/// 2. The run that ends last is kept, so that the fewest events lose their effect; among those, the one with
+///    the most events, so that the fewest become unreadable. Or the other way round (``RepairGoal``).
+/// 3. Everything not in the run is moved or copied aside. Damaged segments are rewritten from their good
+///    frames, META from what is left.
 struct RepairPlan: Sendable {
-    /// A segment of the repaired log that is not there as it has to be.
+    /// A segment of the repaired log that does not exist in the required form.
     struct Rewrite: Sendable {
-        /// The segment that the frames are in; nil for a new one without any.
+        /// The segment that contains the frames; nil for a new one without any.
         let source: SegmentExamination?
         let header: SegmentHeader
         let extents: [Range<UInt64>]
 
-        /// It gets a name that no segment has yet.
+        /// It is named differently from its source, or has none.
         var isNew: Bool { source?.header.firstSequence != header.firstSequence }
 
-        /// Something of the segment does not come along.
+        /// Part of the segment is not carried over.
         var losesBytes: Bool {
             source.map { !$0.isWhole } ?? false
         }
@@ -37,32 +37,32 @@ struct RepairPlan: Sendable {
     let examination: LogExamination
     let damages: [LogDamage]
     let rebuildsMetadata: Bool
-    /// META when all is done.
+    /// META after the repair.
     private(set) var newMetadata: LogMetadata
     private(set) var rewritten: [Rewrite] = []
-    /// First sequences of segments that are moved aside.
+    /// First sequences of segments to be moved aside.
     private(set) var removed: [UInt64] = []
-    /// Those of them whose names new segments get, rising: they are moved aside before that.
+    /// Those of them whose names are needed for new segments, in ascending order: they are moved aside first.
     var replaced: [UInt64] {
         let names = Set(rewritten.filter(\.isNew).map(\.header.firstSequence))
         return removed.filter(names.contains)
     }
 
-    /// Checkpoints that are moved aside: damaged ones, and those of events that are lost.
+    /// Checkpoints to be moved aside: damaged ones, and those of lost events.
     private(set) var removedCheckpoints: [String] = []
-    /// The first event that stays, or the next one where none does.
+    /// The first event that stays, or the next one if none does.
     let firstSequence: UInt64
     let lastSequence: UInt64
     /// The last event of which anything is known.
     let lastKnown: UInt64
-    /// The state that the log begins with; nil with event 1.
+    /// The state that the log begins with; nil if it begins with event 1.
     let base: CheckpointFinding?
-    /// What the other goal would keep, where that is something else.
+    /// What the other goal would keep, if that differs.
     let alternative: RepairReport.Alternative?
 
     var changesAnything: Bool { rebuildsMetadata || !damages.isEmpty }
 
-    /// - Throws: `damaged` when there is nothing that can be kept; `conflict` when it had the last epoch.
+    /// - Throws: `damaged` if nothing can be kept; `conflict` if the log has the last epoch.
     init(
         _ examination: LogExamination, keeping goal: RepairGoal, rebuildsMetadata: Bool
     ) throws(LogError) {
@@ -126,7 +126,7 @@ struct RepairPlan: Sendable {
         for piece in run.pieces {
             let segment = examination.segments[piece.segment]
             var header = Self.header(of: piece.run, in: segment, behind: previous)
-            // Its frames do follow; its header may say that they do not.
+            // Its frames do follow, even if its header says otherwise.
             header.epoch = max(header.epoch, epoch)
             epoch = piece.run.end.epoch
             if header != segment.header || !segment.isWhole {
@@ -158,9 +158,9 @@ struct RepairPlan: Sendable {
     }
 }
 
-/// Events of a log that follow each other, across segments.
+/// Consecutive events of a log, across segments.
 struct LogRun {
-    /// The part of it that is in one segment, and that segment's place.
+    /// The part of the run in one segment, and that segment's index.
     struct Piece {
         let segment: Int
         let run: FrameRun
@@ -187,7 +187,7 @@ struct LogRun {
         return runs
     }
 
-    /// Names of segments are not asked: those of a repair that a crash interrupted do not fit yet.
+    /// The names of segments are ignored: those of a repair interrupted by a crash do not match yet.
     private func continues(with run: FrameRun) -> Bool {
         run.firstSequence == end.sequence + 1 && run.previousChain == end.hash
             && run.firstEpoch >= end.epoch
@@ -200,7 +200,7 @@ extension SegmentExamination {
         damages.isEmpty && wrapperDamages.isEmpty && tornTail == nil
     }
 
-    /// A segment that was begun and has no event yet is a run of none.
+    /// A segment that was started and has no event yet is an empty run.
     fileprivate var emptyRun: [FrameRun] {
         guard damages.isEmpty, events == 0 else { return [] }
         return [
@@ -212,17 +212,17 @@ extension SegmentExamination {
     }
 }
 
-/// What might become the repaired log.
+/// A possible outcome of the repair.
 private struct Candidate {
     /// Nil for a checkpoint alone.
     let run: LogRun?
     let base: CheckpointFinding?
-    /// Its first segment has its name.
+    /// Its first segment already has the right name.
     private let isNamed: Bool
     let firstSequence: UInt64
     let lastSequence: UInt64
 
-    /// - Parameter segments: those that the runs are in.
+    /// - Parameter segments: those that contain the runs.
     static func all(
         _ runs: [LogRun], in segments: [SegmentExamination], _ checkpoints: [CheckpointFinding]
     ) -> [Candidate] {
@@ -231,7 +231,7 @@ private struct Candidate {
             + usable.compactMap { Candidate($0) }
     }
 
-    /// Of two with the same events, one is what a repair has written that a crash interrupted.
+    /// If two have the same events, one was written by a repair that a crash interrupted.
     func rank(for goal: RepairGoal) -> (UInt64, UInt64, Int) {
         let events = run?.eventCount ?? 0
         return switch goal {

@@ -1,31 +1,31 @@
-/// What `repair` would do, or has done. Nothing that could be read before is gone: see ``copies``.
+/// What `repair` would do, or has done. Nothing that was readable before is gone: see ``copies``.
 package struct RepairReport: Sendable, Equatable {
-    /// What is wrong with the log; empty when nothing has to be done.
+    /// What is wrong with the log; empty if nothing has to be done.
     package let damages: [LogDamage]
-    /// The first event that can be read in the repaired log, or the next one if there is none.
+    /// The first readable event of the repaired log, or the next one if there is none.
     package let firstSequence: UInt64
     /// The repaired log's last event.
     package let lastSequence: UInt64
-    /// The checkpoint whose state the repaired log begins with; nil when it begins with event 1.
+    /// The checkpoint whose state the repaired log begins with; nil if it begins with event 1.
     package let checkpoint: UInt64?
     /// Events whose effect is lost.
     package let lost: ClosedRange<UInt64>?
-    /// Events that keep their effect and can no longer be read.
+    /// Events that keep their effect but can no longer be read.
     package let forgotten: ClosedRange<UInt64>?
-    /// What would be kept with the other goal, where that is something else; nil when nothing has to be repaired.
+    /// What the other goal would keep, if that differs; nil if nothing has to be repaired.
     package let alternative: Alternative?
-    /// Whether it is recorded that nothing had followed the last event that is known of.
+    /// Whether it is recorded that nothing followed the last known event.
     package let isEndCertain: Bool
-    /// Files that are written anew, from good frames or from what is left.
+    /// Files that are rewritten, from good frames or from what is left.
     package let rebuilt: [String]
-    /// Where the bytes are kept that are no longer part of the log.
+    /// The files that hold the bytes no longer part of the log.
     package let copies: [String]
-    /// The new epoch; nil when nothing has to be repaired.
+    /// The new epoch; nil if nothing has to be repaired.
     package let epoch: UInt32?
-    /// Nothing was done yet.
+    /// Nothing has been done yet.
     package let isPlan: Bool
 
-    /// What another goal would keep.
+    /// What the other goal would keep.
     package struct Alternative: Sendable, Equatable {
         package let goal: RepairGoal
         package let firstSequence: UInt64
@@ -33,10 +33,10 @@ package struct RepairReport: Sendable, Equatable {
         package let checkpoint: UInt64?
     }
 
-    /// The first thing that is wrong.
+    /// The first damage.
     package var damage: LogDamage? { damages.first }
 
-    /// One sentence for each thing worth saying.
+    /// One sentence for each thing worth reporting.
     package var sentences: [String] {
         guard let epoch else { return ["The log is not damaged; nothing was changed."] }
         var sentences = damages.map { "Damage: \($0)." }
@@ -96,8 +96,8 @@ package struct RepairReport: Sendable, Equatable {
 
 extension RepairReport {
     /// - Parameters:
-    ///   - copies: what was put aside; for a plan, what would be.
-    ///   - isPlan: nothing was done yet.
+    ///   - copies: what was set aside; for a plan, what would be.
+    ///   - isPlan: nothing has been done yet.
     init(_ plan: RepairPlan, copies: [String], isPlan: Bool) {
         let directory = plan.examination.directory
         let isRepair = plan.changesAnything

@@ -1,9 +1,9 @@
 extension EventLogReader {
-    /// Reads segments that follow each other, every byte of them, before something is done with them that
-    /// damage must not go along with or be lost in.
+    /// Reads every byte of consecutive segments, before an operation that could carry damage along or lose
+    /// data in it.
     ///
     /// - Parameters:
-    ///   - names: first sequences, rising.
+    ///   - names: first sequences, in ascending order.
     ///   - sequence: the last event that matters.
     /// - Throws: `damaged`, `inputOutput`.
     func checkSegments(_ names: [UInt64], through sequence: UInt64) throws(LogError) {

@@ -2,25 +2,24 @@ import Digests
 import Disk
 import Zlib
 
-/// Replaces a sealed segment by its deflated form.
+/// Replaces a sealed segment with its deflated form.
 ///
-/// Every frame is checked on the way, chain hash included, and that the next segment goes on where the
-/// last frame ends. What was deflated is inflated and compared before it takes the plain segment's
-/// place. A crash at any point leaves one of the two under the segment's name.
+/// Every frame is checked along the way, including its chain hash, and so is whether the next segment
+/// continues where the last frame ends. The deflated data is inflated and compared before it replaces the
+/// plain segment. A crash at any point leaves one of the two under the segment's name.
 struct SegmentDeflater {
     let directory: LogDirectory
     let storeID: StoreID
-    /// Whether the plain file is kept under ``LogDirectory/usedPath(_:)`` when it has been replaced.
+    /// Whether to keep the plain file under ``LogDirectory/usedPath(_:)`` after it is replaced.
     var keepsPlainFile = false
-    /// Asked between blocks; true stops the work, and the plain segment stays.
+    /// Called between blocks; true stops the work, and the plain segment stays.
     var isCancelled: @Sendable () -> Bool = { false }
 
-    /// Text deflates to about a fifth at this level, at twice the speed of zlib's usual one.
+    /// At this level, text deflates to about a fifth, twice as fast as at zlib's default.
     private static let level: Int32 = 4
 
-    /// - Returns: false when it was deflated before, no segment follows it yet, or the work was
-    ///   cancelled.
-    /// - Throws: `damaged` when the segment is; `storageFull`, `inputOutput`.
+    /// - Returns: false if it was already deflated, no segment follows it yet, or the work was cancelled.
+    /// - Throws: `damaged` if the segment is; `storageFull`, `inputOutput`.
     func deflate(_ firstSequence: UInt64) throws(LogError) -> Bool {
         let source = try directory.openSegment(firstSequence, of: storeID)
         guard source.header.encoding == .frames else { return false }
@@ -41,7 +40,7 @@ struct SegmentDeflater {
             }
             try writing(path) { () throws(FileSystemError) in
                 try target.synchronizeData()
-                // Failing is no loss: the plain file then goes when its name does.
+                // A failure is harmless: the plain file is then freed when it loses its name.
                 if keepsPlainFile { try? fileSystem.link(path, as: used) }
                 try fileSystem.rename(aside, to: path)
                 try fileSystem.synchronizeDirectory(directory.segmentsPath)
@@ -49,7 +48,7 @@ struct SegmentDeflater {
             return true
         } catch {
             try? fileSystem.remove(aside)
-            // It may still be the segment itself, which must not be taken for a used one.
+            // It may still be the segment itself, which must not be reused.
             if keepsPlainFile { try? fileSystem.remove(used) }
             throw error
         }
@@ -109,7 +108,7 @@ struct SegmentDeflater {
         return true
     }
 
-    /// A write that the disk has lost reads as zeros, too: what comes behind it would be lost with it.
+    /// A write lost by the disk also reads as zeros; anything after it would be lost with it.
     private func checkEnd(
         _ scanner: FrameScanner, before successor: UInt64
     ) throws(LogError) {
@@ -153,7 +152,7 @@ struct SegmentDeflater {
     }
 }
 
-/// The file being written, and the index of what is in it.
+/// The file being written, and the index of its blocks.
 private struct DeflatedOutput {
     let file: any File
     private var offset: UInt64 = 0

@@ -1,11 +1,11 @@
 import Digests
 
-/// Frames of one segment that follow each other, with no event missing between them.
+/// Consecutive frames of one segment, with no event missing between them.
 struct FrameRun: Sendable {
     let firstSequence: UInt64
-    /// Where they are: in one stretch, or in more where there is damage between them.
+    /// Their byte ranges: one, or several if there is damage in between.
     private(set) var extents: [Range<UInt64>]
-    /// The chain hash before the first frame; nil when damage hides it.
+    /// The chain hash before the first frame; nil if damage hides it.
     let previousChain: ChainHash?
     let firstEpoch: UInt32
     var end: LogHead
@@ -19,25 +19,25 @@ struct FrameRun: Sendable {
     }
 }
 
-/// Everything there is to know about one segment: each frame checked, chain hash included.
+/// Everything there is to know about one segment: every frame checked, including its chain hash.
 struct SegmentExamination: Sendable {
     let path: String
-    /// As the file's header says; when that is damaged, what the caller expected of it.
+    /// As in the file; if that is damaged, the header the caller expected.
     let header: SegmentHeader
     var frames: UInt64 = 0
     var events: UInt64 = 0
-    /// Of the segment before compression: where its last frame ends.
+    /// Uncompressed size, up to the end of its last frame.
     var byteCount: UInt64 = 0
     var endOffset: UInt64 { byteCount }
-    /// Behind the last valid frame.
+    /// The head after the last valid frame.
     var end: LogHead
-    /// The good frames, in stretches between damage. Closing frames are not counted.
+    /// The good frames, in runs between damage. Closing frames are not counted.
     var runs: [FrameRun] = []
-    /// Damage that takes events away.
+    /// Damage that loses events.
     var damages: [LogDamage] = []
-    /// Damage to the segment's header or index, behind which every frame can be read.
+    /// Damage to the segment's header or index, despite which every frame can be read.
     var wrapperDamages: [LogDamage] = []
-    /// An unfinished write at the log's end.
+    /// An unfinished write at the end of the log.
     var tornTail: Range<UInt64>?
 
     /// - Parameters:
@@ -129,8 +129,8 @@ struct SegmentExamination: Sendable {
         byteCount = scanner.offset
     }
 
-    /// Whether a frame's chain hash follows from the frame before it; behind damage, from the last good
-    /// one, if no event is missing between the two.
+    /// Whether a frame's chain hash follows from the frame before it; after damage, from the last good frame,
+    /// if no event is missing between the two.
     private func follows(
         _ frame: ScannedFrame, knowingChain knowsChain: Bool, _ hasher: SHA256
     ) -> Bool {
@@ -146,10 +146,10 @@ struct SegmentExamination: Sendable {
             == header.chain(after: previous, payload: frame.payload, hasher: hasher)
     }
 
-    /// A good frame: it goes on with the run before it, or begins another. A closing frame, which has no events,
-    /// begins none.
+    /// A good frame: continues the previous run, or starts another. A closing frame, which has no events,
+    /// starts none.
     ///
-    /// - Returns: whether what follows may go on with the last run.
+    /// - Returns: whether what follows may continue the last run.
     private mutating func note(
         _ header: FrameHeader, at extent: Range<UInt64>, goingOn: Bool, after chain: ChainHash?
     ) -> Bool {
@@ -168,13 +168,13 @@ struct SegmentExamination: Sendable {
         return true
     }
 
-    /// What is to be done where the scanner has found no valid frame.
+    /// What to do where the scanner found no valid frame.
     private enum Passed {
         /// The segment ends here.
         case ends
-        /// A writer has put a frame here since.
+        /// A writer has written a frame here since.
         case isWritten
-        /// Here is damage; frames follow.
+        /// There is damage here; frames follow.
         case goesOnBehind
     }
 

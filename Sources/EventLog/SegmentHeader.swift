@@ -19,8 +19,8 @@ import Digests
 ///         88     4  zero
 ///         92     4  crc32 of bytes 0 to 91
 ///
-/// The chain hash lets a segment be verified alone, and a log begin after dropped segments. It is not
-/// known, and zero, where a repair let the log begin behind damage.
+/// The chain hash allows a segment to be verified alone, and a log to begin after dropped segments. It
+/// is unknown, and zero, if a repair made the log begin after damage.
 struct SegmentHeader: Equatable {
     static let size = 96
     static let checksumOffset = 92
@@ -38,12 +38,12 @@ struct SegmentHeader: Equatable {
     var firstSequence: UInt64
     var previousFirstSequence: UInt64
     var previousChain: ChainHash
-    /// False where a repair let the log begin with a frame whose predecessor was damaged.
+    /// False if a repair made the log begin with a frame whose predecessor was damaged.
     var knowsPreviousChain = true
 
     private static let unknownChainFlag: UInt8 = 1
 
-    /// Stands in for a damaged header of which only the file's name is known.
+    /// Replaces a damaged header of which only the file's name is known.
     static func unknown(storeID: StoreID, firstSequence: UInt64) -> SegmentHeader {
         SegmentHeader(
             storeID: storeID, epoch: 0, firstSequence: firstSequence, previousFirstSequence: 0,
@@ -75,7 +75,7 @@ struct SegmentHeader: Equatable {
         guard bytes.count >= size else { throw .cutShort }
         guard bytes.starts(with: magic) else { throw .magic }
         let result: Result<SegmentHeader, SegmentFault> = bytes.withUnsafeBytes { buffer in
-            // The version comes first: a later one may have moved everything behind it.
+            // The version comes first, because a later one may have changed everything after it.
             let version = FormatVersion(
                 major: buffer.littleEndian(UInt16.self, at: 8),
                 minor: buffer.littleEndian(UInt16.self, at: 10))
@@ -103,7 +103,7 @@ struct SegmentHeader: Equatable {
     }
 }
 
-/// Why a file's beginning is not the segment header that belongs there.
+/// Why a file does not start with the expected segment header.
 enum SegmentFault: Error, Equatable {
     case cutShort
     case magic
@@ -115,8 +115,8 @@ enum SegmentFault: Error, Equatable {
     case predecessor(expected: UInt64, found: UInt64)
 }
 
-/// The format's version. A new minor version adds kinds and flags that old readers may keep and
-/// skip; a new major version changes what old readers rely on.
+/// The format's version. A new minor version adds kinds and flags that old readers may keep and skip; a new
+/// major version changes what old readers rely on.
 package struct FormatVersion: Hashable, Sendable, CustomStringConvertible {
     package let major: UInt16
     package let minor: UInt16
@@ -125,7 +125,7 @@ package struct FormatVersion: Hashable, Sendable, CustomStringConvertible {
 
     var isReadable: Bool { major == Self.current.major }
 
-    /// This version, or that of this program if it is later.
+    /// This version, or this program's if that is later.
     var raised: FormatVersion {
         minor < Self.current.minor ? .current : self
     }
@@ -133,7 +133,7 @@ package struct FormatVersion: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(major).\(minor)" }
 }
 
-/// Names one store: 128 random bits from its creation, kept by every copy and fork.
+/// Identifies a store: 128 random bits from its creation, kept by every copy and fork.
 package struct StoreID: Hashable, Sendable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
@@ -152,7 +152,7 @@ package struct StoreID: Hashable, Sendable, CustomStringConvertible {
         low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self))
     }
 
-    /// Reads what ``description`` writes.
+    /// Parses the format of ``description``.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
             let low = UInt64(text.suffix(16), radix: 16)
@@ -170,7 +170,7 @@ package struct StoreID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UInt64 {
-    /// 20 decimal digits, which sort as the numbers do.
+    /// 20 decimal digits, which sort in numerical order.
     var twentyDigits: String {
         let digits = String(self)
         return String(repeating: "0", count: 20 - digits.count) + digits

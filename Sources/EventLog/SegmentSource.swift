@@ -2,28 +2,28 @@ import Disk
 
 /// The bytes of one segment as its writer wrote them, however they are stored now.
 ///
-/// Frames, checksums and offsets are the same before and after a segment is deflated, so nothing
-/// above this protocol knows of compression.
+/// Frames, checksums and offsets are the same before and after a segment is deflated, so nothing above this
+/// protocol knows about compression.
 protocol SegmentSource: AnyObject {
     var path: String { get }
     var header: SegmentHeader { get }
-    /// Bytes read, fewer than asked for only at the segment's end.
+    /// Returns the number of bytes read, which is smaller than requested only at the end of the segment.
     func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(LogError) -> Int
     /// Length of the segment; may grow while a writer appends.
     func size() throws(LogError) -> UInt64
-    /// How many bytes from `offset` on come with one effort.
+    /// How many bytes from `offset` on can be had with a single read.
     func readAhead(at offset: UInt64) -> Int
-    /// A frame's offset to begin at when looking for an event, and its first sequence.
+    /// The offset and first sequence of a frame from which to look for an event.
     func start(of sequence: UInt64) -> (offset: UInt64, sequence: UInt64)
-    /// Where reading may go on when `offset` cannot be read; nil when nowhere.
+    /// Where reading can continue if `offset` cannot be read; nil if nowhere.
     func readable(after offset: UInt64) -> UInt64?
-    /// Damage that reading gets around.
+    /// Damage that reading can work around.
     var indexDamage: LogDamage? { get }
 }
 
-/// A segment of frames as they are.
+/// A segment of uncompressed frames.
 final class PlainSegment: SegmentSource {
     let header: SegmentHeader
     private let file: any File
@@ -57,7 +57,7 @@ final class PlainSegment: SegmentSource {
 }
 
 extension LogDirectory {
-    /// Opens a segment for reading, with its header checked against its name and store.
+    /// Opens a segment for reading, checking its header against its name and store.
     func openSegment(
         _ firstSequence: UInt64, of storeID: StoreID
     ) throws(LogError) -> any SegmentSource {
@@ -68,11 +68,11 @@ extension LogDirectory {
         }
     }
 
-    /// Opens a segment's file for reading and keeps it from becoming another segment meanwhile.
+    /// Opens a segment's file for reading and keeps it from being reused as another segment.
     ///
-    /// When a segment has been deflated, its plain file is used again, but not while a reader has
-    /// the shared lock on it. Between the opening and the lock that may just have happened, so what
-    /// looks wrong is looked at once more, under its name.
+    /// When a segment has been deflated, its plain file is reused, but not while a reader holds the shared
+    /// lock on it. That may have happened between the open and the lock, so anything that looks wrong is
+    /// opened once more by name.
     func openSegmentFile(
         _ firstSequence: UInt64, of storeID: StoreID
     ) throws(LogError) -> (file: any File, header: SegmentHeader) {
@@ -88,14 +88,14 @@ extension LogDirectory {
     private func openShared(_ firstSequence: UInt64) throws(LogError) -> any File {
         let path = segmentPath(firstSequence)
         let file = try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
-        // Where there are no locks, there is no exclusive one either.
+        // Where locks are unsupported, nobody holds an exclusive one either.
         if let isShared = try? file.tryLock(.shared), !isShared {
             return try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
         }
         return file
     }
 
-    /// Opens a segment whose header is damaged, to read what can be read behind it.
+    /// Opens a segment whose header is damaged, to read whatever is readable after it.
     func openSegment(
         _ firstSequence: UInt64, assuming header: SegmentHeader
     ) throws(LogError) -> any SegmentSource {

@@ -1,9 +1,9 @@
 import Disk
 
-/// Files full of zeros that wait to become segments, in `spare/`.
+/// Zero-filled files waiting to become segments, in `spare/`.
 ///
-/// Appending to such a file changes neither its size nor its blocks, so a sync writes the data
-/// and no file-system journal: 1.4 to 10 times as many appends a second as to a growing file.
+/// Appending to such a file changes neither its size nor its blocks, so a sync writes only data and no
+/// file-system journal: 1.4 to 10 times as many appends per second as to a growing file.
 struct SegmentSupply {
     struct Spare: Equatable, Sendable {
         let path: String
@@ -11,7 +11,7 @@ struct SegmentSupply {
     }
 
     let directory: LogDirectory
-    /// The plain file of a segment that has been deflated, locked, so that it is not read.
+    /// The plain file of a deflated segment, locked so that nobody reads it.
     private var used: (file: any File, size: UInt64)?
 
     init(directory: LogDirectory) {
@@ -22,11 +22,11 @@ struct SegmentSupply {
     private static let step: UInt64 = 1 << 20
     private static let suffix = ".zero"
 
-    /// The spares that an earlier process left, ready to be used.
+    /// The spares left by an earlier process, ready to use.
     ///
-    /// Whatever else is in `spare/` is half-done work and is removed. So is a file that has been used: after a loss
-    /// of power it may have its name here as well as that of the segment which it has become, because two directories
-    /// need not be synced together. It has a header by then.
+    /// Anything else in `spare/` is unfinished work and is removed. So is a file that has been used: after a
+    /// power failure it may have its name here as well as that of the segment it became, because the two
+    /// directories need not be synced together. By then it has a header.
     func leftOver() throws(FileSystemError) -> [Spare] {
         var spares: [Spare] = []
         for name in try directory.fileSystem.list(directory.sparePath) {
@@ -41,7 +41,7 @@ struct SegmentSupply {
         return spares
     }
 
-    /// The size of a file without a header; nil when it has one.
+    /// The size of a file without a header; nil if it has one.
     private func unusedSize(of path: String) throws(FileSystemError) -> UInt64? {
         let file = try directory.fileSystem.open(path, .read)
         defer { file.close() }
@@ -49,10 +49,10 @@ struct SegmentSupply {
         return head.allSatisfy { $0 == 0 } ? try file.size() : nil
     }
 
-    /// Keeps the plain file of a segment that has been deflated, for ``fill(size:isCancelled:)``.
+    /// Keeps the plain file of a deflated segment, for ``fill(size:isCancelled:)``.
     ///
-    /// Called when the deflated segment has its name for good. One is kept; it goes when a reader
-    /// still reads it.
+    /// Called once the deflated segment's name is durable. Only one is kept, and none if a reader is still
+    /// reading it.
     mutating func keep(_ firstSequence: UInt64) {
         let path = directory.usedPath(firstSequence)
         guard used == nil, let file = try? directory.fileSystem.open(path, .readWrite),
@@ -64,7 +64,7 @@ struct SegmentSupply {
         used = (file, size)
     }
 
-    /// Removes what is kept.
+    /// Removes the kept file.
     mutating func discard() {
         guard let file = used?.file else { return }
         used = nil
@@ -72,7 +72,7 @@ struct SegmentSupply {
         file.close()
     }
 
-    /// The kept file when it has the size, or a new one.
+    /// The kept file if it has the right size, or a new one.
     private mutating func file(size: UInt64) throws(FileSystemError) -> any File {
         if let (file, usedSize) = used, usedSize == size {
             used = nil
@@ -82,11 +82,11 @@ struct SegmentSupply {
         return try directory.fileSystem.open(directory.sparePath + "/filling", .replace)
     }
 
-    /// Fills a used or a new file with zeros and names it a spare when they are all on the disk.
+    /// Fills a used or new file with zeros, and names it a spare once they are all on the disk.
     ///
-    /// A used file overwrites its blocks: nothing is freed and allocated again. Until every byte of
-    /// it is zero it has no name that a start would take it by.
-    /// - Returns: nil when it was cancelled.
+    /// A used file overwrites its blocks: nothing is freed and reallocated. Until every byte is zero, it has
+    /// no name under which a start would use it.
+    /// - Returns: nil if cancelled.
     mutating func fill(
         size: UInt64, isCancelled: () -> Bool
     ) throws(FileSystemError) -> Spare? {

@@ -1,34 +1,34 @@
-/// What stands where the valid frames of the last segment end.
+/// What follows the valid frames of the last segment.
 ///
 /// Unwritten space reads as zero, and a sync that did not finish leaves some of its sectors
-/// unwritten. So what is no valid frame is one of two things:
+/// unwritten. So anything that is not a valid frame is one of two things:
 ///
 /// - a torn write, if and only if part of it is still unwritten (a whole sector of it is zero, or
-///   its end is zero or beyond the file) and no frame behind it says that it had been synced.
-///   Its events were not told; it may be cut.
-/// - damage otherwise: bytes changed after they were written. Cutting would lose events that
-///   were told, so a log with damage is not opened.
+///   its end is zero or beyond the file) and no later frame says that it had been synced.
+///   Its events were not acknowledged, so it may be cut.
+/// - otherwise damage: bytes changed after they were written. Cutting would lose acknowledged
+///   events, so a damaged log is not opened.
 ///
 /// The one mistake this can make: a last frame whose payload itself holds a whole sector of zeros,
-/// damaged after a crash, counts as torn. It is still copied aside and said.
+/// damaged after a crash, counts as torn. It is still copied aside and reported.
 enum SegmentTail: Equatable {
     /// Only unwritten space follows.
     case clean
-    /// Bytes from where the next frame belongs to the last that is not zero.
+    /// Bytes from where the next frame belongs to the last non-zero byte.
     case torn(Range<UInt64>)
     case damaged(LogDamage)
 
-    /// A write of this many bytes at a multiple of it happens whole or not at all.
+    /// An aligned write of this many bytes is atomic.
     static let sectorSize: UInt64 = 512
 
-    /// Looks at what follows the last valid frame.
+    /// Examines what follows the last valid frame.
     ///
     /// - Parameters:
     ///   - offset: where the next frame belongs.
-    ///   - fault: what the scanner found there; nil when it found a zero header.
+    ///   - fault: what the scanner found there; nil if it found a zero header.
     ///   - nextSequence: the next frame's first sequence.
-    ///   - reach: how many bytes to look at; a reader that follows the log asks again and again
-    ///     and cannot look through all the space that is still to be written.
+    ///   - reach: how many bytes to examine; a reader that follows the log calls this repeatedly and cannot
+    ///     look through all the space yet to be written.
     static func examine(
         _ source: any SegmentSource, at offset: UInt64, fault: FrameFault?, nextSequence: UInt64,
         reach: UInt64 = .max
@@ -37,7 +37,7 @@ enum SegmentTail: Equatable {
             return try look(
                 source, at: offset, fault: fault, nextSequence: nextSequence, reach: reach)
         } catch {
-            // A deflated block that cannot be inflated is no unfinished write.
+            // A deflated block that cannot be inflated is not an unfinished write.
             guard let damage = error.damage else { throw error }
             return .damaged(damage)
         }
@@ -67,14 +67,14 @@ enum SegmentTail: Equatable {
         case nil:
             return .torn(written)
         case .sequence, .epoch, .fields, .events, .chain, .missing:
-            // Checksums are right, so it was written like this; it never belonged here.
+            // The checksums are right, so it was written like this; it never belonged here.
             return damaged(length: nil)
         case .magic, .headerChecksum, .payloadChecksum, .endMarker, .cutShort:
             return try hasUnwrittenPart(source, at: offset) ? .torn(written) : damaged(length: nil)
         }
     }
 
-    /// From `offset` to the last byte that is not zero; nil when all are.
+    /// From `offset` to the last non-zero byte; nil if all are zero.
     private static func writtenExtent(
         of source: any SegmentSource, from offset: UInt64, reach: UInt64
     ) throws(LogError) -> Range<UInt64>? {
@@ -98,7 +98,7 @@ enum SegmentTail: Equatable {
         let window = SegmentWindow(source)
         let headSize = FrameLayout.headerSize + 8
         let head = try window.bytes(at: offset, count: headSize)
-        // The eight bytes behind a header are never zero: they hold an event's kind or the marker.
+        // The eight bytes after a header are never all zero: they hold an event's kind or the marker.
         guard head.count == headSize, !head.part(FrameLayout.headerSize..<headSize).isZero
         else { return true }
         guard let header = try? FrameHeader.read(head) else {
@@ -124,16 +124,16 @@ enum SegmentTail: Equatable {
 }
 
 extension FrameScanner {
-    /// Looks at what stands where ``next()`` found no valid frame.
+    /// Examines the bytes where ``next()`` found no valid frame.
     ///
-    /// A writer may append between the two looks, and what is unwritten was read ahead with the frame before it. So
-    /// nothing counts as torn or damaged before the scanner has looked again.
+    /// A writer may append in between, and the window may hold old, unwritten space that was read along with
+    /// the previous frame. So nothing counts as torn or damaged until the scanner has looked again.
     ///
     /// - Parameters:
-    ///   - fault: what `next` found; nil when it found a zero header.
-    ///   - sequence: the next frame's first.
-    ///   - reach: how many bytes to look at.
-    /// - Returns: nil when a valid frame is there by now: `next` gives it.
+    ///   - fault: what `next` found; nil if it found a zero header.
+    ///   - sequence: the next frame's first sequence.
+    ///   - reach: how many bytes to examine.
+    /// - Returns: nil if there is a valid frame by now: `next` returns it.
     func tail(
         fault: FrameFault?, nextSequence sequence: UInt64, reach: UInt64 = .max
     ) throws(LogError) -> SegmentTail? {
@@ -143,7 +143,7 @@ extension FrameScanner {
         return try isFrameNext() ? nil : tail
     }
 
-    /// Whether a valid frame is there by now. What cannot be read is none.
+    /// Whether there is a valid frame by now. Something unreadable is not one.
     func isFrameNext() throws(LogError) -> Bool {
         do throws(LogError) {
             if case .frame = try peek() { return true }
@@ -154,7 +154,7 @@ extension FrameScanner {
     }
 }
 
-/// Finds valid frames among bytes that are not, at every multiple of 8.
+/// Searches other bytes for valid frames, at every multiple of 8.
 struct FrameSearch {
     private let source: any SegmentSource
     private let window: SegmentWindow
@@ -164,8 +164,8 @@ struct FrameSearch {
         window = SegmentWindow(source)
     }
 
-    /// The offset of the first valid frame in a range that fulfils `condition`. Stretches that cannot be read
-    /// are passed over.
+    /// The offset of the first valid frame in a range that satisfies `condition`. Unreadable parts are
+    /// skipped.
     func frame(
         from start: UInt64, through end: UInt64, where condition: (FrameHeader) -> Bool
     ) throws(LogError) -> UInt64? {
@@ -178,7 +178,7 @@ struct FrameSearch {
                     offset += 8
                     continue
                 }
-                // The bytes end here, whatever the segment says of its size.
+                // The bytes end here, whatever size the segment claims.
             } catch {
                 guard error.damage != nil else { throw error }
             }

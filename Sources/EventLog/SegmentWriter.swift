@@ -1,13 +1,13 @@
 import Disk
 import Threads
 
-/// Puts frames into segments, one after another. Used by the sync thread alone.
+/// Writes frames to segments in sequence. Used only by the sync thread.
 final class SegmentWriter {
-    /// How a frame failed to get into the log.
+    /// How appending a frame failed.
     enum Failure: Error {
-        /// No room. The frame's bytes are gone again; the next may succeed.
+        /// No room. The frame's bytes were removed again; the next append may succeed.
         case noRoom(FileSystemError)
-        /// What is on the disk is unknown from here on.
+        /// From here on, the contents of the disk are unknown.
         case broken(FileSystemError)
     }
 
@@ -19,7 +19,7 @@ final class SegmentWriter {
     /// `segments/`.
     private let names: any Directory
     private var file: any File
-    /// Where the segment ends: a frame that reaches beyond goes into the next.
+    /// The size limit of the segment: a frame that exceeds it goes into the next one.
     private var limit: UInt64
     private var offset: UInt64
     private var firstSequence: UInt64
@@ -45,32 +45,32 @@ final class SegmentWriter {
     /// The path of the segment that takes the next frame.
     var path: String { file.path }
 
-    /// Writes a frame behind the last one, in a new segment when this one is full.
+    /// Writes a frame after the last one, in a new segment if this one is full.
     ///
     /// - Parameter head: what the frame follows.
     func append(_ frame: FrameBuilder, after head: LogHead) throws(Failure) {
         do throws(Failure) {
             try write(frame, after: head)
         } catch {
-            // A file that is filled ahead may have taken the last room. Appends go first.
+            // A file being filled ahead may have taken the last room. Appends go first.
             guard case .noRoom = error, housekeeping?.makeRoom(directory.fileSystem) == true
             else { throw error }
             try write(frame, after: head)
         }
     }
 
-    /// Appends a frame that the log can do without.
+    /// Appends a frame that is not essential to the log.
     func appendIfThereIsRoom(_ frame: FrameBuilder, after head: LogHead) throws(Failure) {
         do throws(Failure) {
             try append(frame, after: head)
         } catch {
-            // What did fit is gone again: the log ends where it did.
+            // What did fit was removed again: the log ends where it did before.
             guard case .noRoom = error else { throw error }
         }
     }
 
     private func write(_ frame: FrameBuilder, after head: LogHead) throws(Failure) {
-        // Without an event the next segment would have this one's name.
+        // Without an event, the next segment would have this one's name.
         let isFull = offset + UInt64(frame.size) > limit && head.sequence >= firstSequence
         // A closing frame is not worth a segment of its own.
         if isFull && !frame.isEmpty, let next = try openNext() {
@@ -94,8 +94,8 @@ final class SegmentWriter {
         do throws(FileSystemError) {
             try file.synchronizeData()
         } catch {
-            // After a failed sync the system may have dropped the pages and forgotten the error;
-            // a second sync would succeed and mean nothing.
+            // After a failed sync, the kernel may have dropped the pages and forgotten the error; a second
+            // sync would succeed and prove nothing.
             throw .broken(error)
         }
         isDirty = false
@@ -106,9 +106,9 @@ final class SegmentWriter {
         names.close()
     }
 
-    /// Records that the log was closed in order. Everything is on the disk.
+    /// Records that the log was closed properly. Everything is on the disk.
     func noteClosed(_ head: LogHead) {
-        // Failing is no loss: the next start then takes this for a crash.
+        // A failure is harmless: the next start then treats this as a crash.
         do throws(FileSystemError) {
             try recordClosed(head)
         } catch {
@@ -126,8 +126,8 @@ final class SegmentWriter {
         }
     }
 
-    /// Records how far the log has come. Without room, or a descriptor, it goes on with what was
-    /// recorded before, which says less and is no less true.
+    /// Records how far the log reaches. If there is no room or no file descriptor, the earlier record stays,
+    /// which says less but is still true.
     private func note(_ reached: LogReach) throws(Failure) {
         do throws(FileSystemError) {
             try metadata.update { $0.reached = reached }
@@ -136,8 +136,9 @@ final class SegmentWriter {
         }
     }
 
-    /// Takes the part of a frame that did fit away again, from the disk, too. The next frame is written in its place: were
-    /// the power to go before that is synced, parts of both would be there, which is no torn write but damage.
+    /// Removes the part of a frame that did fit, on the disk as well. The next frame is written in its place:
+    /// if power failed before that was synced, parts of both would be there, which counts as damage and not
+    /// as a torn write.
     private func makeRoom(_ cause: FileSystemError) throws(Failure) -> Failure {
         do throws(FileSystemError) {
             try file.truncate(to: offset)
@@ -148,8 +149,8 @@ final class SegmentWriter {
         }
     }
 
-    /// The file of the next segment; nil when the process has no descriptor left for it. This one then grows
-    /// until there is one.
+    /// The file for the next segment; nil if the process has no file descriptor left for it. The current
+    /// segment then grows until there is one.
     private func openNext() throws(Failure) -> (file: any File, sizeBytes: UInt64?)? {
         let spare = housekeeping?.queue.update { $0.takeSpare() }
         do throws(FileSystemError) {
@@ -166,7 +167,7 @@ final class SegmentWriter {
         }
     }
 
-    /// - Parameter sizeBytes: of a file that is filled with zeros.
+    /// - Parameter sizeBytes: of a zero-filled file.
     private func beginSegment(
         _ aside: any File, sizeBytes: UInt64?, after head: LogHead
     ) throws(Failure) {
@@ -179,10 +180,10 @@ final class SegmentWriter {
         do throws(FileSystemError) {
             next = try directory.install(aside, as: header, in: names)
         } catch {
-            // Once a segment may have its name, going on with the old one would make two of them.
+            // Once a segment may have its name, continuing with the old one would make two of them.
             let hasNoName = ["pwrite", "rename"].contains(error.call)
             guard error.isStorageFull && hasNoName else { throw .broken(error) }
-            // Part of a header may be in it, so it is no spare any more.
+            // It may contain part of a header, so it is no longer a spare.
             aside.close()
             try? directory.fileSystem.remove(aside.path)
             throw .noRoom(error)

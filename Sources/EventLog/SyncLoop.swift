@@ -6,9 +6,9 @@ struct SyncLoop {
     let queue: Monitor<AppendQueue>
     let writer: SegmentWriter
     let options: EventLogOptions
-    /// With durability `batch`.
+    /// Used with durability `batch`.
     private var schedule: SyncSchedule
-    /// Taken from the queue already.
+    /// Already taken from the queue.
     private var taken: Work?
 
     init(queue: Monitor<AppendQueue>, writer: SegmentWriter, options: EventLogOptions) {
@@ -21,7 +21,7 @@ struct SyncLoop {
 
     private enum Work {
         case group(AppendQueue.Group)
-        /// Something written early is due for its sync.
+        /// A sync is due for frames acknowledged early.
         case synchronize
         case stop
     }
@@ -33,7 +33,7 @@ struct SyncLoop {
         }
     }
 
-    /// Does the next piece of work, if there is one. Waits for nothing but the disk.
+    /// Does the next piece of work, if there is one. Waits only for the disk.
     mutating func step() -> LogStep {
         guard let work = takeTaken() ?? workNow() else { return .idle }
         return perform(work)
@@ -75,7 +75,7 @@ struct SyncLoop {
         }
     }
 
-    /// A sync that is due goes first: nothing more is acknowledged before it.
+    /// A due sync goes first: nothing more is acknowledged before it.
     private static func work(
         _ queue: inout AppendQueue, unlessDue due: UInt64, _ clock: any LogClock
     ) -> Work? {
@@ -104,8 +104,8 @@ struct SyncLoop {
         } catch {
             return fail(group, error)
         }
-        // The next group is taken before anyone hears of this one: what they append in answer
-        // is prepared while that group is on its way to the disk.
+        // The next group is taken before any completion of this one runs: what they append in response is
+        // prepared while that group is in flight to the disk.
         let next = queue.update { queue -> AppendQueue.Group? in
             queue.finish(group, chain: chain, byteCount: byteCount)
             if let syncTime { queue.synchronized(in: syncTime) }
@@ -132,13 +132,13 @@ struct SyncLoop {
         for waiter in group.waiters { waiter.completion(waiter.range, .failure(error)) }
         for waiter in behind { waiter.completion(waiter.range, .failure(.handedBack(error))) }
         if isFrozen {
-            // Nothing is synced any more: it could succeed and would mean nothing.
+            // No more syncs: one could succeed and would prove nothing.
             schedule.synchronized()
             options.onFreeze?(error)
         }
     }
 
-    /// - Returns: how long it has taken.
+    /// - Returns: how long the sync took.
     private mutating func synchronize() throws(SegmentWriter.Failure) -> Duration {
         let start = ContinuousClock.now
         try writer.synchronize()
@@ -167,7 +167,7 @@ struct SyncLoop {
         options.onFreeze?(error)
     }
 
-    /// Leaves a mark behind the last frame that says everything before it is whole.
+    /// Writes a mark after the last frame to say that everything before it is complete.
     private mutating func closeLog() {
         defer {
             queue.update { $0.closed() }
@@ -181,13 +181,13 @@ struct SyncLoop {
         do throws(SegmentWriter.Failure) {
             try writer.synchronize()
         } catch {
-            // What was acknowledged early may be lost.
+            // Events acknowledged early may be lost.
             if !isDurable { freeze(error) }
             return
         }
         let frame = FrameBuilder()
         frame.close(after: head, durableThrough: head.sequence)
-        // Failing is no loss: the log then opens as after a crash.
+        // A failure is harmless: the log then opens as after a crash.
         do throws(SegmentWriter.Failure) {
             try writer.appendIfThereIsRoom(frame, after: head)
             try writer.synchronize()
@@ -196,7 +196,7 @@ struct SyncLoop {
     }
 }
 
-/// `@unchecked Sendable`: a runner never calls twice at once.
+/// `@unchecked Sendable`: a runner never calls it concurrently.
 final class SteppedSyncLoop: @unchecked Sendable {
     private var loop: SyncLoop
 

@@ -1,20 +1,21 @@
 package import EventLog
 @_spi(Rooms) import RelayRecords
 
-/// Why a store could not be opened or its past not be read.
+/// Why a store could not be opened or its past could not be read.
 ///
-/// `message` is a whole sentence or more for people; programs switch over `code`.
+/// `message` is one or more full sentences for people; programs switch over `code`.
 package struct EventStoreError: Error, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         /// The log itself could not be opened, read or written.
         case log(LogError.Code)
         /// The log is sound, but its events are not a history that this build can fold.
         case notAHistory
-        /// A point that the log does not have: before the first kept event or after the last.
+        /// A point outside the log: before the first kept event or after the last.
         case outOfRange
-        /// An event that should be in the log and was not found, perhaps because another program works on its files.
+        /// An event that should be in the log but was not found, perhaps because another program is working
+        /// on its files.
         case missing
-        /// A text that names no point of a history.
+        /// A text that does not name a point of a history.
         case notAPoint
         /// A store already continues this journal.
         case inUse
@@ -119,7 +120,7 @@ extension EventStoreError {
     }
 }
 
-/// Runs calls of the log's; a failure becomes an ``EventStoreError``.
+/// Runs calls to the log, turning a failure into an ``EventStoreError``.
 func onLog<Result>(_ body: () throws(LogError) -> Result) throws(EventStoreError) -> Result {
     do throws(LogError) { return try body() } catch { throw EventStoreError(error) }
 }

@@ -3,12 +3,12 @@ package import Disk
 package import EventLog
 @_spi(Rooms) import RelayRecords
 
-// Checking and repairing a log, with what only the fold can say of its checkpoints.
+// Checking and repairing a log, including what only the fold can tell about its checkpoints.
 
 extension EventStore {
     /// Checks every byte of a log and of its checkpoints. Never writes, and works while a server runs.
     ///
-    /// Whether the events lead to the states that checkpoints hold takes folding them all:
+    /// Whether the events lead to the states in the checkpoints can only be checked by folding all of them:
     /// ``History/checkCheckpoints(_:)``.
     package static func verify(
         _ directory: String, fileSystem: any FileSystem = POSIXFileSystem(),
@@ -20,7 +20,7 @@ extension EventStore {
         }
     }
 
-    /// What repairing a log would keep and what it would lose, without doing it.
+    /// What repairing a log would keep and lose, without doing it.
     package static func planRepair(
         _ directory: String, keeping goal: RepairGoal = .state,
         fileSystem: any FileSystem = POSIXFileSystem()
@@ -46,8 +46,8 @@ extension EventStore {
 }
 
 extension EventStore {
-    /// The newest checkpoint up to an event that a start can use; nil if there is none. A log may only be made to begin
-    /// with such a one: nothing else leads to its state then.
+    /// The newest checkpoint up to an event that a start can use; nil if there is none. A log may only be
+    /// made to begin with such a checkpoint, because nothing else leads to its state then.
     package static func newestCheckpoint(
         of directory: String, through sequence: UInt64
     ) throws(EventStoreError) -> UInt64? {
@@ -67,7 +67,7 @@ extension EventStore {
 }
 
 extension Checkpoint {
-    /// Whether its bytes are the state that its hash is of.
+    /// Whether its bytes match its state hash.
     fileprivate var verdict: CheckpointFinding.Verdict {
         guard StateFormat.versions.contains(header.foldVersion) else {
             return .otherVersion(header.foldVersion)
@@ -78,11 +78,11 @@ extension Checkpoint {
             ? .usable : .damaged("its state hash is not that of its bytes")
     }
 
-    /// Also whether it can be read: a repair builds on nothing else.
+    /// Also checks whether it can be decoded: a repair relies on nothing else.
     fileprivate var restorability: CheckpointFinding.Verdict {
         guard verdict == .usable else { return verdict }
         do throws(MalformedEvent) {
-            // The log that a repair leaves may begin here, where nothing can be folded again.
+            // The repaired log may begin here, where nothing can be folded again.
             _ = try snapshot(indexes: [], takesOlderFold: true)
             return .usable
         } catch {

@@ -1,8 +1,8 @@
 import GraphQLLanguage
 
-/// The directives of the schema service: what a schema file uses without defining it.
+/// The directives of the schema service, which a schema file uses without defining them.
 ///
-/// The text is that of docs/examples/directives.graphql; a test holds the two together.
+/// The text is that of docs/examples/directives.graphql; a test ensures that they match.
 enum PredefinedDirectives {
     static let source = Source(text, name: "directives.graphql")
 
@@ -30,9 +30,9 @@ enum PredefinedDirectives {
 enum ServiceDirective: String, CaseIterable, Sendable {
     case unique, lookup, list, count, create, update, delete, link, unlink, now, on, live
 
-    /// Those that say how a field's value is found, instead of being stored.
+    /// Directives that say how a field's value is found instead of stored.
     static let finding: [ServiceDirective] = [.lookup, .list, .count]
-    /// Those that say what a mutation does.
+    /// Directives that say what a mutation does.
     static let mutating: [ServiceDirective] = [.create, .update, .delete, .link, .unlink]
 }
 
@@ -42,12 +42,12 @@ extension SchemaField {
         directives.named(directive.rawValue)
     }
 
-    /// Which of the directives are on this field.
+    /// Those of the directives that are on this field.
     func applied(among directives: [ServiceDirective]) -> [ServiceDirective] {
         directives.filter { applied($0) != nil }
     }
 
-    /// When the server sets this field by itself (`@now`).
+    /// When the server sets this field itself (`@now`).
     var moment: Moment? {
         guard let directive = applied(.now) else { return nil }
         if case .enum(let name) = directive.argument("on")?.kind, name == "UPDATE" {

@@ -1,10 +1,10 @@
 package import GraphQLLanguage
 
-/// Everything that is wrong with a service's schema, in the order of the places.
+/// Everything that is wrong with a service's schema, in order of location.
 package struct SchemaMistakes: Error, Hashable, Sendable, CustomStringConvertible {
     package let mistakes: [SchemaMistake]
 
-    /// The same, each with the name of the file that it is in.
+    /// The same mistakes, each with the name of its file.
     package func named(_ file: String) -> SchemaMistakes {
         SchemaMistakes(
             named: mistakes.map { mistake in
@@ -16,18 +16,18 @@ package struct SchemaMistakes: Error, Hashable, Sendable, CustomStringConvertibl
 
     private init(named mistakes: [SchemaMistake]) { self.mistakes = mistakes }
 
-    /// Each mistake, and below it the lines of the schema that it is in.
+    /// Each mistake, followed by the schema lines that it concerns.
     package var description: String {
         mistakes.map(\.description).joined(separator: "\n")
     }
 }
 
-/// One thing that is wrong with a service's schema, and what to write instead.
+/// One mistake in a service's schema, with what to write instead.
 package struct SchemaMistake: Hashable, Sendable, CustomStringConvertible {
     package let message: String
-    /// The first is where the mistake is; empty for what is missing altogether.
+    /// The first is where the mistake is; empty if something is missing altogether.
     package let places: [SourcePlace]
-    /// How people know the schema; nil where there is only one that it can be.
+    /// The name of the schema, for people; nil if there can only be one.
     fileprivate(set) var file: String?
 
     package init(_ message: String, at places: [SourcePlace]) {
@@ -35,14 +35,14 @@ package struct SchemaMistake: Hashable, Sendable, CustomStringConvertible {
         self.places = places
     }
 
-    /// `file:line:column: message`, without what is not known.
+    /// `file:line:column: message`, without the unknown parts.
     package var summary: String {
         let place = places.first.map { "\($0.location.line):\($0.location.column)" }
         let known = [file, place].compactMap(\.self).map { $0 + ":" }.joined()
         return known.isEmpty ? message : "\(known) \(message)"
     }
 
-    /// The summary, and below it each line that it mentions, with carets under the places.
+    /// The summary, followed by each line that it mentions, with carets under the places.
     package var description: String {
         ([summary] + SourceExcerpt.excerpts(of: places)).joined(separator: "\n")
     }
@@ -57,26 +57,26 @@ final class MistakeCollector {
     private let schema: Schema
     private let language: [SchemaMistake]
 
-    /// - Parameter language: what the language has against the schema. Where it has said something, no
-    ///   second mistake is noted: that would only follow from the first.
+    /// - Parameter language: the language's own errors in the schema. Where there is one, no second mistake
+    ///   is reported, because it would only be a consequence of the first.
     init(_ schema: Schema, language: [SchemaError] = []) {
         self.schema = schema
         self.language = language.map(SchemaMistake.init)
     }
 
-    /// Notes a mistake; what two fields share and both complain about is noted once.
+    /// Records a mistake; if it concerns something shared by two fields, it is recorded once.
     func report(_ message: String, at location: Int) {
         let mistake = SchemaMistake(message, at: schema.place(of: location).map { [$0] } ?? [])
         if known.insert(mistake).inserted { found.append(mistake) }
     }
 
-    /// Notes a mistake that has no place in the schema.
+    /// Records a mistake that has no location in the schema.
     func report(_ message: String) {
         let mistake = SchemaMistake(message, at: [])
         if known.insert(mistake).inserted { found.append(mistake) }
     }
 
-    /// - Throws: all mistakes, in the order of their places, if there are any.
+    /// - Throws: all mistakes, in order of location, if there are any.
     func throwIfAny() throws(SchemaMistakes) {
         let said = Set(language.compactMap(\.places.first))
         let all = language + found.filter { $0.places.first.map(said.contains) != true }
@@ -96,7 +96,7 @@ extension SchemaMistakes {
             .map(\.element)
     }
 
-    /// What the language has against a schema.
+    /// Wraps the language's errors in a schema.
     init(_ errors: SchemaErrors) {
         self.init(errors.errors.map(SchemaMistake.init))
     }
@@ -105,6 +105,6 @@ extension SchemaMistakes {
 extension SchemaMistake {
     init(_ error: SchemaError) { self.init(error.message, at: error.places) }
 
-    /// What has no place comes first.
+    /// Mistakes without a location come first.
     fileprivate var order: [Int] { places.first?.order ?? [] }
 }

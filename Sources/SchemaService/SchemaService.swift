@@ -1,24 +1,24 @@
 package import GraphQLExecution
 @_spi(Rooms) package import RelayRecords
 
-/// What a schema says shall be done, ready to be done on one store.
+/// A schema's instructions, ready to be carried out on one store.
 package struct SchemaService: Sendable {
     package let executable: ExecutableSchema
     /// By root field of the mutation type.
     package let mutations: [String: ServedMutation]
-    /// Those of them that wait before they are carried out.
+    /// The mutations that wait before they are carried out.
     package let waiting: [String: WaitingMutation]
-    /// Some results are computed by Swift code, which may depend on the viewer.
+    /// Whether some results are computed by Swift code, which may depend on the viewer.
     package let looksAtViewer: Bool
     /// What Swift code computes, as `Type.field`.
     package let computedFields: Set<String>
     /// By root field of the subscription type.
     package let subscriptions: [String: SubscriptionSource]
-    /// What all of it was made from.
+    /// The schema that this was made from.
     private let source: ServiceSchema
 
-    /// - Parameter symbols: the store's; names are added to it, so this is for the store's writer, or
-    ///   for before there is one.
+    /// - Parameter symbols: the store's; names are added to them, so only the store's writer may call this,
+    ///   or anyone before there is a writer.
     package init(_ schema: ServiceSchema, symbols: Symbols) {
         executable = ExecutableSchema(
             schema.schema,
@@ -34,13 +34,13 @@ package struct SchemaService: Sendable {
         source = schema
     }
 
-    /// The schema, as the log has it.
+    /// The schema's text, as recorded in the log.
     package var schemaText: String { source.text }
 
-    /// What a store must keep besides its records.
+    /// The indexes that a store must keep.
     package var indexes: [IndexDefinition] { source.indexes }
 
-    /// The payload of a mutation that is in the log; empty for one that the schema no longer has.
+    /// The payload of a mutation in the log; empty for a mutation that the schema no longer has.
     /// - Parameter snapshot: the state right after the response.
     package func payload(
         of intent: MutationIntent, _ response: MutationResponse, in snapshot: Snapshot
@@ -48,11 +48,11 @@ package struct SchemaService: Sendable {
         mutations[intent.field]?.payload.payload(of: intent, response, in: snapshot) ?? .init()
     }
 
-    /// The same for another store: a state of the past has numbers of its own for names.
+    /// The same service for another store: a past state has its own symbol numbers.
     package func on(_ symbols: Symbols) -> SchemaService { SchemaService(source, symbols: symbols) }
 }
 
-/// Makes a resolver once the store's numbers for names are known.
+/// Makes a resolver once the store's symbols are known.
 typealias ResolverMaker = @Sendable (Symbols) -> FieldResolver
 
 typealias SubscriptionSourceMaker = @Sendable (Symbols) -> SubscriptionSource

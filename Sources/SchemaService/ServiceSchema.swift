@@ -3,25 +3,25 @@ package import GraphQLLanguage
 package import Logging
 @_spi(Rooms) package import RelayRecords
 
-/// A schema and what its directives say a service shall do: everything that can be known before there is
-/// a store.
+/// A schema and what its directives tell a service to do: everything that can be known before there is a
+/// store.
 ///
 /// Conventions besides the directives: an object type that implements the interface `Node` is stored. An
-/// object type with `edges`, a list of an object type with `node`, and with `pageInfo` is a connection.
-/// `node` and `nodes` of the query type are known by name.
+/// object type with `pageInfo`, and with `edges`, a list of an object type with `node`, is a connection.
+/// `node` and `nodes` of the query type are recognized by name.
 ///
 ///     let schema = try ServiceSchema("type Query { node(id: ID!): Node } …")
 ///     let snapshot = Snapshot(indexes: schema.indexes)
 ///     let service = SchemaService(schema, symbols: snapshot.symbols)
 package struct ServiceSchema: Sendable {
     package let schema: Schema
-    /// What it was read from, as the log has it.
+    /// The source text, as recorded in the log.
     let text: String
-    /// What a store must keep besides its records for this schema.
+    /// The indexes that a store must keep for this schema.
     package let indexes: [IndexDefinition]
 
     let types: ServiceTypes
-    /// Some results depend on the viewer: Swift code computes them.
+    /// Whether some results depend on the viewer, because Swift code computes them.
     let looksAtViewer: Bool
     /// As `Type.field`.
     let computedFields: Set<String>
@@ -40,8 +40,8 @@ package struct ServiceSchema: Sendable {
 
     /// Reads a schema that uses the predefined directives without defining them.
     /// - Parameters:
-    ///   - handlers: what Swift code does, in place of directives or in addition to them.
-    ///   - logger: called with errors of handlers that are not meant for clients.
+    ///   - handlers: Swift code that replaces or supplements the directives.
+    ///   - logger: logs handler errors that are not meant for clients.
     /// - Throws: everything that is wrong with it, all at once.
     package init(
         _ documents: [Source], handlers: Handlers = Handlers(), logger: Logger = Self.noLogger
@@ -53,10 +53,10 @@ package struct ServiceSchema: Sendable {
         try mistakes.throwIfAny()
     }
 
-    /// Reads a schema that was in force, to look at records that were written under it. What the program
-    /// that served it did by handlers is unknown here.
-    /// - Parameter computed: fields, as `Type.field`, that a program computes: errors when they are asked for. Any other
-    ///   field of a record is taken for a stored one, so that a computed one is null.
+    /// Reads a schema that was in force earlier, to look at records written under it. The handlers of the program that
+    /// served it are not available here.
+    /// - Parameter computed: fields, as `Type.field`, that a program computes: they are errors when requested. Any other
+    ///   field of a record counts as stored, so a computed one is null.
     package init(
         reading text: String, computed: Set<String> = []
     ) throws(SchemaMistakes) {

@@ -5,13 +5,13 @@ package import RelayJSON
 
 /// What a root field of the subscription type sends.
 package enum SubscriptionSource: Sendable {
-    /// `@live`: the field's value now, and after every commit that changes it. It resolves like a field
-    /// of the query type.
+    /// `@live`: the field's value now, and after every commit that changes it. It resolves like a field of
+    /// the query type.
     case live
-    /// `@on`: the payload of each of some mutations, or what Swift code makes of a commit. The field's value
-    /// is that, handed in as ``FieldResolver/source``.
+    /// `@on`: the payload of each of certain mutations, or an event that Swift code derives from a commit.
+    /// The field's value is that payload or event, passed in as ``FieldResolver/source``.
     case events(MutationEvents)
-    /// The elements of a sequence that Swift code gives, each handed in as ``FieldResolver/source``.
+    /// The elements of a sequence from Swift code, each passed in as ``FieldResolver/source``.
     case sequence(SubscriptionHandler)
 }
 
@@ -21,11 +21,11 @@ package struct MutationEvents: Sendable {
     package let mutations: [String]
     /// How the subscription's arguments are compared with the input of each mutation.
     var comparisons: [String: [ArgumentComparison]] = [:]
-    /// Swift code that decides, in place of the comparisons, and gives the event.
+    /// Swift code that replaces the comparisons and returns the event.
     var handler: CommitHandler?
 
-    /// What a mutation means to a subscription; nil if it is not one of its events.
-    /// - Parameter arguments: the subscription field's, coerced.
+    /// The event of a mutation for a subscription; nil if it is not one of its events.
+    /// - Parameter arguments: the coerced arguments of the subscription field.
     package func event(
         of mutation: ToldMutation, arguments: JSONObject, viewer: String?
     ) -> Result<ObjectValue, ExecutionError>? {
@@ -43,22 +43,22 @@ package struct MutationEvents: Sendable {
         }
     }
 
-    /// Whether a mutation is one that these arguments ask for: each that is given and not null equals the
-    /// mutation's input field of the same name. Ids are equal when they name the same record.
-    /// - Parameter arguments: the subscription field's, coerced.
+    /// Whether a mutation matches these arguments: each that is given and not null equals the mutation's
+    /// input field of the same name. Ids are equal if they name the same record.
+    /// - Parameter arguments: the coerced arguments of the subscription field.
     func matches(_ arguments: JSONObject, _ mutation: ToldMutation) -> Bool {
         comparisons[mutation.intent.field] != nil && mismatch(arguments, mutation) == nil
     }
 
-    /// An argument that keeps a mutation away.
+    /// An argument that excludes a mutation.
     package struct Mismatch {
         package let name: String
         package let expected: JSONValue
-        /// Nil when the mutation's input has nothing under that name.
+        /// Nil if the mutation's input has nothing under that name.
         package let given: JSONValue?
     }
 
-    /// The first argument that keeps one of the mutations away; nil when none does.
+    /// The first argument that excludes one of the mutations; nil if none does.
     package func mismatch(_ arguments: JSONObject, _ mutation: ToldMutation) -> Mismatch? {
         for comparison in comparisons[mutation.intent.field] ?? [] {
             guard let expected = arguments[comparison.name], expected != .null else { continue }
@@ -79,7 +79,7 @@ struct ArgumentComparison: Sendable {
     let name: String
     /// How the argument names a record; nil for any other value.
     let lookup: Lookup?
-    /// It names the record that the mutation is about, which may be deleted by now.
+    /// Whether it names the record that the mutation is about, which may be deleted by now.
     let isSubject: Bool
 
     /// Whether two ids or unique values name the same record.

@@ -4,16 +4,16 @@ import RelayJSON
 package import SchemaService
 import Threads
 
-/// One mutation that is durable: what subscriptions are told of.
+/// One durable mutation, as reported to subscriptions.
 package struct Commit: Sendable {
     let mutation: MutationCommit
     let payload: MutationPayload
-    /// The mutation has waited: its intent was in the log before, and only the response comes now.
+    /// The mutation had to wait: its intent was already in the log, and only the response is new.
     let hasWaited: Bool
 
     package var intent: MutationIntent { mutation.intent }
     package var response: MutationResponse { mutation.response }
-    /// The state right after it.
+    /// The state right after the mutation.
     package var snapshot: Snapshot { mutation.snapshot }
     var changes: ChangeSet { mutation.changes }
 
@@ -23,11 +23,10 @@ package struct Commit: Sendable {
         self.hasWaited = hasWaited
     }
 
-    /// What a service is told of an event that happens once more; nil when no record changed and no mutation
-    /// ended.
+    /// What a service learns from a replayed event; nil when no record changed and no mutation ended.
     /// - Parameters:
-    ///   - intent: of the mutation that it ends.
-    ///   - snapshot: the state right after it.
+    ///   - intent: of the mutation that the event ends.
+    ///   - snapshot: the state right after the event.
     package init?(
         replaying event: Event, _ intent: MutationIntent?, _ changes: ChangeSet,
         service: SchemaService, snapshot: Snapshot
@@ -40,7 +39,7 @@ package struct Commit: Sendable {
             return
         }
         if changes.isEmpty { return nil }
-        // No mutation: only those who watch the records hear of it.
+        // Not a mutation: only subscriptions that watch the records see it.
         self.init(
             MutationCommit(
                 intent: MutationIntent(field: "", arguments: [:]),
@@ -50,13 +49,13 @@ package struct Commit: Sendable {
     }
 }
 
-/// Something that has happened to the records, and is durable.
+/// A durable change to the records.
 package enum Publication: Sendable {
     /// A mutation was carried out.
     case commit(Commit)
-    /// A mutation waits for its handler. What its client expects is in the intent.
+    /// A mutation is waiting for its handler. The result its client expects is in the intent.
     case began(PendingMutation, Snapshot)
-    /// A mutation that waited has ended without having done anything.
+    /// A mutation that was waiting ended without any effect.
     case revoked(Revocation, Snapshot)
 
     /// The state right after it.
@@ -67,7 +66,7 @@ package enum Publication: Sendable {
         }
     }
 
-    /// About what it takes to keep it until it is told.
+    /// Approximate memory that it takes until it is published.
     var byteCount: Int {
         switch self {
         case .commit(let commit): commit.mutation.byteCount + commit.payload.byteCount
@@ -82,18 +81,19 @@ package enum Publication: Sendable {
 }
 
 extension MutationPayload {
-    /// What it takes that may be long.
+    /// The parts of the payload whose length is unbounded.
     fileprivate var byteCount: Int {
         (deletedID?.utf8.count ?? 0) + (clientMutationID?.approximateByteCount ?? 0)
     }
 }
 
-/// Something that has happened, and what may be expected beyond it.
+/// A publication, with the state expected beyond it.
 struct Step: Sendable {
     enum Expectation: Sendable {
-        /// The records with what waiting mutations are expected to do; nil when none waits that says.
+        /// The records with the expected effects of waiting mutations; nil when no waiting mutation states
+        /// any.
         case current(ExpectedState?)
-        /// It comes with a later step of the same append.
+        /// A later step of the same append carries it.
         case later
     }
 
@@ -101,13 +101,14 @@ struct Step: Sendable {
     var expected = Expectation.current(nil)
 }
 
-/// The state with the optimistic entries of all mutations that wait on top, in log order.
+/// The state with the optimistic entries of all waiting mutations on top, in log order.
 struct ExpectedState: Sendable {
     let snapshot: Snapshot
-    /// What the entries change.
+    /// The changes that the entries make.
     let changes: ChangeSet
 
-    /// Applies the entries of a state. Only the store's writer may call this: entries have new names.
+    /// Applies the entries of a state. Only the store's writer may call this, because entries contain new
+    /// names.
     init?(of state: Snapshot) {
         var snapshot = state
         var changes = ChangeSet()
@@ -123,9 +124,9 @@ struct ExpectedState: Sendable {
     }
 }
 
-/// The state that may be seen: all of it is durable.
+/// The state that readers may see: all of it is durable.
 ///
-/// Written only by the completion of an append, in log order; read by everyone.
+/// Written only when an append completes, in log order; read from anywhere.
 final class DurableHead: Sendable {
     private let state: Lock<Snapshot>
 

@@ -1,11 +1,11 @@
 @_spi(Rooms) package import RelayRecords
 import SchemaService
 
-/// What the engine takes from the outside world, so that tests can say what it is.
+/// The engine's inputs from the outside world, which tests can replace.
 package struct EngineInputs: Sendable {
     /// Microseconds since 1970-01-01 00:00 UTC.
     package var now: @Sendable () -> Int64
-    /// The id of a new record of a type.
+    /// Makes the id of a new record of a type.
     package var makeID: @Sendable (_ type: String) -> DataID
     package var tasks: EngineTasks
 
@@ -20,10 +20,10 @@ package struct EngineInputs: Sendable {
     }
 }
 
-/// Where the engine's work runs, and how it lets time pass.
+/// Runs the engine's work, and schedules what has to happen later.
 package struct EngineTasks: Sendable {
     private let executor: (any TaskExecutor)?
-    /// Calls back, once, when a time has passed. Not waited for when the process ends.
+    /// Calls back once, after a delay. The process may end without waiting for it.
     package let later: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
     /// - Parameter executor: runs every task of the engine; nil for the concurrent pool.
@@ -41,7 +41,7 @@ package struct EngineTasks: Sendable {
         self.later = later
     }
 
-    /// Begins some work, and does not wait for it.
+    /// Starts some work without waiting for it.
     @discardableResult
     package func start(
         _ priority: TaskPriority? = nil, _ work: @escaping @Sendable () async -> Void

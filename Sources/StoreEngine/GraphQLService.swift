@@ -5,9 +5,9 @@ import RelayJSON
 @_spi(Rooms) package import RelayRecords
 package import SchemaService
 
-/// A schema, served from a journal: queries, mutations and subscriptions, whatever brings them here.
+/// A schema served from a journal: queries, mutations and subscriptions, whatever the transport.
 ///
-/// Queries run on the durable head, on the concurrent pool; mutations go through the one writer;
+/// Queries run on the durable head, on the concurrent pool. Mutations go through the single writer,
 /// subscriptions through the publisher.
 package final class GraphQLService: Sendable {
     private let schemaService: SchemaService
@@ -30,63 +30,65 @@ package final class GraphQLService: Sendable {
     package let health: StorageHealth
 
     package struct Limits: Sendable {
-        /// Mutations that may be in progress, not answered yet; beyond that they are refused.
+        /// Limit on mutations in progress (not yet answered); beyond it, new ones are refused.
         package var waitingMutations = 65_536
-        /// Bytes of requests of mutations in progress; beyond that others are refused.
+        /// Limit on the request bytes of mutations in progress; beyond it, new ones are refused.
         package var waitingMutationBytes = 256 << 20
-        /// Mutations that may wait for their handlers at a time; beyond that they are refused.
+        /// Limit on mutations waiting for their handlers; beyond it, new ones are refused.
         package var waitingHandlers = 1_024
-        /// Bytes that one mutation may write, including its arguments; beyond that it is refused. A message of the
-        /// greatest usual size, without a variable that is used again and again, leads to a fifth of it.
+        /// Limit on the bytes that one mutation may write, arguments included; beyond it, the mutation is
+        /// refused. The largest usual message writes a fifth of this, unless it uses one variable many times.
         package var mutationBytes = 64 << 20
-        /// Bytes of events on their way to the disk, and of the answers that wait for them, beyond which the writer takes no
-        /// turn; far below what a journal
-        /// takes, so that it hardly ever has to refuse something.
+        /// Bytes of events in flight to the disk, plus the answers that wait for them, beyond which the
+        /// writer takes no turn. Far below what a journal accepts, so a journal hardly ever has to refuse
+        /// anything.
         package var inFlightBytes = 4 << 20
-        /// Mutations in one turn of the writer; the bound on how long the first of them waits for the last.
+        /// Mutations in one turn of the writer. This bounds how long the first of them waits for the last.
         package var turnMutations = 256
-        /// Commits of which subscriptions have not been told beyond which the writer takes no turn.
+        /// Commits not yet published to subscriptions beyond which the writer takes no turn.
         package var unpublishedCommits = 8_192
         /// Bytes of such commits beyond which the writer takes no turn.
         package var unpublishedBytes = 64 << 20
-        /// Results on their way to connections beyond which telling waits.
+        /// Results in flight to connections beyond which publishing pauses.
         package var undeliveredResults = 131_072
-        /// Bytes of such results beyond which telling waits. One that many get counts once.
+        /// Bytes of such results beyond which publishing pauses. A result shared by many connections counts
+        /// once.
         package var undeliveredResultBytes = 64 << 20
         package var document = DocumentLimits()
         /// Events that may be folded to answer one query from the past.
         package var pastEvents = 500_000
         /// Commits kept in memory for subscriptions that were away.
         package var recentCommits = 4_096
-        /// Events that may be folded for subscriptions that were away for longer, to their cursor and behind it;
-        /// beyond that the cursor is too old.
+        /// Events that may be folded for subscriptions that were away for longer, both up to their cursor and
+        /// after it. Beyond that, the cursor is too old.
         package var resumeEvents = 1_000_000
-        /// A state in memory is gone on from when it is no further away than so many events, about as many as
-        /// there are between two checkpoints; else the journal is asked whether it has a later one.
+        /// A state in memory is reused if it is at most this many events away, which is about the distance
+        /// between two checkpoints. Otherwise the journal is checked for a later one.
         package var nearEvents = 50_000
-        /// Bytes that subscriptions and live queries may keep, about: plans, and of live ones their last results and what
-        /// these were read from. The one that would keep more ends.
+        /// Approximate bytes that subscriptions and live queries may keep: plans and, for live queries, the
+        /// last results and what they were read from. A group of equal subscriptions that would exceed this is
+        /// ended; new groups are refused from three quarters of it on.
         package var subscriptionBytes = 1 << 30
-        /// Subscriptions that may wait to begin, with the commits that stand before them; beyond that they are
-        /// refused.
+        /// Limit on subscriptions waiting to start, together with the commits queued ahead of them; beyond
+        /// it, new ones are refused.
         package var beginningSubscriptions = 65_536
-        /// Subscriptions that may wait to be told what they have missed; beyond that those that resume are refused.
+        /// Limit on subscriptions waiting to catch up; beyond it, new ones that resume are refused.
         package var resumingSubscriptions = 65_536
-        /// Subscriptions to sequences of Swift code that may be open; beyond that they are refused.
+        /// Limit on open subscriptions to sequences from Swift code; beyond it, new ones are refused.
         package var sequenceSubscriptions = 65_536
 
         package init() {}
     }
 
     /// - Parameters:
-    ///   - journal: holds everything up to `snapshot`, which is all of it.
+    ///   - journal: holds everything up to `snapshot`, and nothing after it.
     ///   - storeID: names the store in cursors.
     ///   - tail: the newest commits that led to the snapshot, for subscriptions that were away.
-    ///   - persisted: the documents that requests may name instead of sending them.
-    ///   - mutationRefusal: why all mutations are refused, where they are.
-    ///   - onDurable: hears of every durable state, in order; on the journal's thread.
-    ///   - deliver: takes what subscriptions are told; what one of them is told, in order.
-    ///   - settle: returns when everything that was handed to `deliver` has been taken by the sinks.
+    ///   - persisted: documents that requests may refer to instead of sending them.
+    ///   - mutationRefusal: why all mutations are refused, if they are.
+    ///   - onDurable: called with every durable state, in order, on the journal's thread.
+    ///   - deliver: takes the deliveries for subscriptions; those for one subscription are in order.
+    ///   - settle: returns once the sinks have taken everything handed to `deliver`.
     package init(
         _ schemaService: SchemaService, journal: any EventJournal, storeID: String,
         snapshot: Snapshot, tail: HistoryTail? = nil, inputs: EngineInputs,
@@ -111,7 +113,7 @@ package final class GraphQLService: Sendable {
             after: tail.flatMap { $0.commits.kept.isEmpty ? nil : $0.commits.base } ?? snapshot,
             schemaChanges: tail?.schemaChanges ?? [], commitLimit: limits.recentCommits)
         for commit in tail?.commits.kept ?? [] { recent.append(commit) }
-        // A text was measured when it was sent, and the operator's own may be longer.
+        // The document was measured when it was sent, and the operator's own may be longer.
         var documents = limits.document
         documents.bytes = .max
         past = PastQueries(
@@ -162,10 +164,9 @@ package final class GraphQLService: Sendable {
         publisher.whenRoom { [weak writer] in writer?.goOn() }
     }
 
-    /// Moves on with commits that are durable without this service's doing, in log order: queries and
-    /// subscriptions see what follows from them. Only for a service that refuses mutations.
-    /// - Parameter head: the state after the last of them, which may have later events folded in that
-    ///   change no record.
+    /// Publishes commits that became durable without going through this service, in log order: queries and
+    /// subscriptions see their effects. Only for a service that refuses mutations.
+    /// - Parameter head: the state after the last commit. It may include later events that change no record.
     package func publish(_ commits: [Commit], head: Snapshot) {
         durable.advance(to: head)
         if commits.isEmpty { return }
@@ -173,16 +174,17 @@ package final class GraphQLService: Sendable {
         publisher.post(commits.map { Step(publication: .commit($0)) })
     }
 
-    /// Commits, and changes of what is subscribed, that the publisher has not come to.
+    /// Commits and subscription changes that the publisher has not processed yet.
     package var unpublishedCount: Int { publisher.waitingCount }
 
-    /// Commits of which subscriptions have not been told.
+    /// Commits not yet published to subscriptions.
     package var unpublishedCommits: Int { publisher.waitingStepCount }
 
-    /// A state from which the next start has the newest commits at hand again: that before the first of them.
+    /// The state before the oldest recent commit. Starting from it, the next run has those commits in memory
+    /// again.
     package var snapshotForNextStart: Snapshot { recent.base }
 
-    /// Everything durable, as of now.
+    /// The current durable state.
     package var snapshot: Snapshot { durable.snapshot }
 
     package var subscriptionCounts: (subscriptions: Int, groups: Int) {
@@ -190,37 +192,37 @@ package final class GraphQLService: Sendable {
         return (figures.subscriptions, figures.groups)
     }
 
-    /// About what subscriptions and live queries keep in memory.
+    /// Approximate memory kept by subscriptions and live queries.
     package var subscriptionByteCount: Int { publisher.figures.byteCount }
 
-    /// Executions of subscriptions, and those that were saved because several ask the same.
+    /// Executions of subscriptions: those run, and those saved because several subscriptions ask the same.
     package var subscriptionExecutions: (run: Int, saved: Int) { publisher.figures.executions }
 
-    /// Events that are durable, and of which subscriptions have not been told.
+    /// Durable events not yet published to subscriptions.
     package var deliveryLag: UInt64 {
         let told = publisher.deliveredThrough
         let durable = snapshot.sequence
         return durable > told ? durable - told : 0
     }
 
-    /// What carrying out mutations and folding what they wrote has taken so far.
+    /// Total time spent carrying out mutations and folding their writes.
     package var foldTime: Duration { writer.foldTime }
 
     /// A cursor: everything up to it that concerns subscriptions has been handed to `deliver`.
     package var deliveredCursor: String { identity.cursor(publisher.deliveredThrough).text }
 
-    /// Mutations that wait for the writer.
+    /// Mutations waiting for the writer.
     package var waitingMutations: Int { writer.waitingCount }
 
-    /// The request's operation, if its document was seen before and the request keeps within the limits.
+    /// The request's operation, if its document was seen before and the request is within the limits.
     package func findPrepared(_ request: GraphQLRequest) -> PreparedOperation? {
         operations.find(request, storedRecords: durable.snapshot.recordCount)
     }
 
-    /// Mutations that are under way are finished, and no others are taken.
+    /// Mutations in progress are being finished, and no new ones are accepted.
     package var isStopping: Bool { inProgress.isClosed }
 
-    /// Takes no more mutations; returns when those that were taken are answered, or it is too late for that.
+    /// Stops accepting mutations; returns once those already accepted are answered, or when the time is up.
     package func finishMutations(within time: Duration) async {
         inProgress.close()
         let deadline = ContinuousClock.now + time
@@ -229,7 +231,8 @@ package final class GraphQLService: Sendable {
         }
     }
 
-    /// Why no mutations should be sent here; nil when they are welcome. While the disk is full it is tried.
+    /// Why no mutations should be sent here; nil when they are welcome. If the disk was full, tries it again
+    /// first.
     package func unreadiness() async -> String? {
         if isStopping { return "The server is stopping." }
         if health.isFrozen { return "The log has stopped: a write or a sync has failed." }
@@ -250,13 +253,13 @@ package final class GraphQLService: Sendable {
         }
     }
 
-    /// Those of the persisted documents that cannot be executed, by their ids, and why.
+    /// The persisted documents that cannot be executed, by id, with the reason.
     package func persistedMistakes() -> [(id: String, error: ExecutionError)] {
         operations.persistedMistakes()
     }
 
-    /// What a request asks for beyond GraphQL.
-    /// - Throws: what is of the wrong kind, or does not go with the operation.
+    /// Reads what a request asks for beyond GraphQL.
+    /// - Throws: if a member has the wrong type, or does not fit the operation.
     private func extensions(
         of request: GraphQLRequest, _ operation: PreparedOperation
     ) throws(ExecutionErrors) -> RelayExtensions {
@@ -270,7 +273,7 @@ package final class GraphQLService: Sendable {
         }
     }
 
-    /// Does the work that grows with the request, so that handing it over is quick.
+    /// Does the work that grows with the size of the request, so that handing it over is quick.
     /// - Throws: what is wrong with its extensions, or with a stream's variables.
     package func ready(
         _ operation: PreparedOperation, _ request: GraphQLRequest
@@ -285,7 +288,7 @@ package final class GraphQLService: Sendable {
     }
 
     /// Runs a query or a mutation.
-    /// - Parameter answer: called once, on any thread; for a mutation after it is durable.
+    /// - Parameter answer: called once, on any thread; for a mutation, after it is durable.
     package func execute(
         _ operation: PreparedOperation, _ request: GraphQLRequest,
         answer: @escaping @Sendable (Outcome) -> Void
@@ -323,7 +326,7 @@ package final class GraphQLService: Sendable {
         }
     }
 
-    /// Starts a subscription; what it is told comes through the service's `deliver`.
+    /// Starts a subscription; its events arrive through the service's `deliver`.
     package func subscribe(
         _ operation: PreparedOperation, _ request: GraphQLRequest, sink: any SubscriptionSink
     ) throws(ExecutionErrors) {
@@ -351,7 +354,7 @@ package final class GraphQLService: Sendable {
         counters.count(\.subscriptions)
     }
 
-    /// Ends a subscription. What is on its way may still arrive.
+    /// Ends a subscription. Deliveries in flight may still arrive.
     package func unsubscribe(_ sink: any SubscriptionSink) {
         if sequences.stop(sink) { return }
         catchUp.forget(sink)
@@ -370,7 +373,7 @@ package final class GraphQLService: Sendable {
             Response(execution.result(), RelayNotes(cursor: identity.cursor(sequence))))
     }
 
-    /// Answers a query from the past: at once when it names a state that is in memory.
+    /// Answers a query of the past: immediately if it names a state that is in memory.
     private func answer(
         _ operation: PreparedOperation, _ request: GraphQLRequest, at point: RelayExtensions.Point,
         _ answer: @escaping @Sendable (Outcome) -> Void
@@ -382,7 +385,7 @@ package final class GraphQLService: Sendable {
             }, answer: answer)
     }
 
-    /// Runs a query on a state that is in memory; nil when none is, or it is one under another schema.
+    /// Runs a query on a state in memory; nil when there is none, or its schema is a different one.
     private func answerFromMemory(
         _ operation: PreparedOperation, _ request: GraphQLRequest, at sequence: UInt64
     ) -> Outcome? {
@@ -396,7 +399,7 @@ package final class GraphQLService: Sendable {
         }
     }
 
-    /// The request with its document's text, whatever becomes of the name that it gave.
+    /// The request with the text of its document, so that it no longer depends on the name it gave.
     private func withText(_ request: GraphQLRequest) -> GraphQLRequest {
         var request = request
         request.query = operations.text(of: request) ?? request.query
@@ -404,7 +407,7 @@ package final class GraphQLService: Sendable {
         return request
     }
 
-    /// Says why a subscriber with this document was, or was not, told of an event.
+    /// Explains why a subscriber with this document was, or was not, notified of an event.
     private func explain(
         _ request: GraphQLRequest, _ sequence: UInt64,
         _ answer: @escaping @Sendable (Outcome) -> Void
@@ -441,14 +444,14 @@ package struct ReadyRequest: Sendable {
     package let operation: PreparedOperation
     package let request: GraphQLRequest
     fileprivate let relay: RelayExtensions
-    /// A stream's. Others have theirs coerced where they are carried out.
+    /// For a stream only. Other operations coerce theirs when they are executed.
     fileprivate var variables = CoercedVariables.none
-    /// A mutation's, about what it takes in memory.
+    /// For a mutation only: its approximate size in memory.
     fileprivate var byteCount = 0
 }
 
 extension Outcome {
-    /// One result, and the end, for a sink that was to get many.
+    /// One result and the end, for a sink that expected many results.
     fileprivate func deliveries(to sink: any SubscriptionSink) -> [Delivery] {
         if case .refused(let errors) = self {
             return [Delivery(sink: sink, event: .failed(errors))]

@@ -2,13 +2,13 @@ import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// How much one mutation may do. What is beyond is refused before anything of it is in the log.
+/// How much one mutation may do. Anything beyond this is refused before any of it reaches the log.
 package struct MutationBounds: Sendable {
-    /// Bytes that an operation writes, with what its root fields were given.
+    /// Bytes that an operation writes, including the arguments of its root fields.
     let writtenBytes: Int
 
-    /// Bytes of an answer that is kept for a repeat. Far below what all answers together may take: no client that is
-    /// active is forgotten for the answer of another.
+    /// Limit on the bytes of an answer kept for a repeat. Far below the limit on all kept answers together,
+    /// so that one client's answer never evicts an active client.
     static let keptAnswerBytes = 1 << 20
 
     package init(writtenBytes: Int = .max) { self.writtenBytes = writtenBytes }
@@ -19,7 +19,7 @@ package struct MutationBounds: Sendable {
 }
 
 extension Execution {
-    /// Why the answer of a mutation is too much.
+    /// Why the answer to a mutation is too large.
     var answerExcess: ExecutionError? {
         guard isTooLarge else { return nil }
         return .limitExceeded(
@@ -34,19 +34,19 @@ extension Execution {
 }
 
 extension MutationCommit {
-    /// Keeps the answer, unless it is too large: a repeat is told then that the mutation was applied.
+    /// Keeps the answer, unless it is too large; a repeat then only learns that the mutation was applied.
     mutating func keep(_ answer: Response) {
         if answer.bytes.count <= MutationBounds.keptAnswerBytes { keep(answer: answer.bytes) }
     }
 }
 
 extension Execution {
-    /// Whether what all root fields are given has at most so many bytes as JSON, about. A variable that stands in many
-    /// places counts in each: it is written in each.
+    /// Whether the arguments of all root fields together take at most about this many bytes as JSON. A
+    /// variable used in several places counts each time, because it is written each time.
     mutating func areRootArguments(within limit: Int) -> Bool {
         var left = limit
         for index in rootFieldIndices {
-            // What cannot be coerced is refused when its field's turn comes.
+            // Arguments that cannot be coerced are refused when their field is executed.
             guard let arguments = try? rootArguments(index) else { continue }
             guard JSONValue.object(arguments).fits(in: &left) else { return false }
         }
@@ -55,7 +55,7 @@ extension Execution {
 }
 
 extension JSONValue {
-    /// Takes about as many bytes away as the text has; false as soon as there are not enough.
+    /// Subtracts the approximate length as JSON; false as soon as not enough is left.
     fileprivate func fits(in bytes: inout Int) -> Bool {
         switch self {
         case .null, .bool, .int, .double: bytes -= 8

@@ -9,12 +9,12 @@ package struct MutationRequest: Sendable {
     let variables: JSONObject
     let mutationID: MutationID?
     let viewer: String?
-    /// What is asked for, where there is a mutation id; the runner's finding.
+    /// What the mutation asks for, if it has a mutation id; set by the runner.
     var fingerprint: MutationFingerprint?
-    /// What the client expects, as `extensions.relay.optimisticResponse` has it; kept while the mutation
+    /// What the client expects, as given in `extensions.relay.optimisticResponse`; kept while the mutation
     /// waits for its handler.
     var optimisticResponse: JSONValue?
-    /// Called once, when everything that the mutation did is durable, or when it did nothing.
+    /// Called once, when everything the mutation did is durable, or when it did nothing.
     var answer: @Sendable (Outcome) -> Void
 
     package init(
@@ -32,12 +32,12 @@ package struct MutationRequest: Sendable {
     }
 }
 
-/// A mutation whose intent is in the log, and whose handler waits for something.
+/// A mutation whose intent is in the log and whose handler is waiting for something.
 package struct OngoingMutation: Sendable {
     let request: MutationRequest
     let variables: CoercedVariables
     let plan: Plan
-    /// Place of the root field in the plan.
+    /// Index of the root field in the plan.
     let field: Int
     let arguments: JSONObject
     let context: MutationContext

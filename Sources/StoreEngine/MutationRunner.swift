@@ -4,16 +4,16 @@ import RelayJSON
 @_spi(Rooms) package import RelayRecords
 package import SchemaService
 
-/// Carries out mutation operations on a snapshot; knows neither queue nor journal.
+/// Carries out mutation operations on a snapshot; knows nothing of the queue or the journal.
 package struct MutationRunner: Sendable {
     package let service: SchemaService
     let storeID: String
     let epoch: UInt64
     let inputs: EngineInputs
-    /// Mutations that may wait for their handlers at a time.
+    /// Limit on mutations waiting for their handlers.
     let waitingHandlers: Int
     let bounds: MutationBounds
-    /// Whether nothing new could be made durable.
+    /// Whether storage currently refuses new writes.
     let isRefusedByStorage: @Sendable () -> Bool
 
     package init(
@@ -33,30 +33,31 @@ package struct MutationRunner: Sendable {
     /// What an operation did.
     package struct Run: Sendable {
         let timeMicroseconds: Int64
-        /// A commit for each root field that was not refused, or the beginning or end of a wait.
+        /// A commit for each root field that was not refused, or the start or end of a wait.
         package var publications: [Publication] = []
         package let end: End
     }
 
-    /// How far it came.
+    /// How far the operation got.
     package enum End: Sendable {
-        /// To its outcome.
+        /// It finished with this outcome.
         case done(Outcome)
-        /// The same mutation was carried out before: its first answer, of the response with this sequence.
+        /// The same mutation was carried out before. This is its first answer, from the response with this
+        /// sequence.
         case repeats(Outcome, of: UInt64)
-        /// The same mutation waits for its handler, under the intent with this sequence.
+        /// The same mutation is waiting for its handler, under the intent with this sequence.
         case joins(UInt64)
-        /// To the point where its handler waits.
+        /// It reached the point where its handler waits.
         case waits(OngoingMutation)
     }
 
-    /// Runs an operation's root fields one after the other (GraphQL §6.2.2), each a commit of its own.
+    /// Runs an operation's root fields in order (GraphQL §6.2.2), each as its own commit.
     package func run(_ request: MutationRequest, on head: Snapshot) -> Run {
         run(request, on: head, writingAtMost: bounds.writtenBytes)
             ?? Run(timeMicroseconds: inputs.now(), end: .done(.refused([bounds.writesTooMuch])))
     }
 
-    /// The same; nil when it would write more bytes, with what it is given.
+    /// Likewise; nil when it would write more than this many bytes, arguments included.
     func run(
         _ request: MutationRequest, on head: Snapshot, writingAtMost byteLimit: Int
     ) -> Run? {
@@ -111,7 +112,7 @@ package struct MutationRunner: Sendable {
             end: .done(.executed(response)))
     }
 
-    /// What a mutation that was taken before is answered; nil for a new one.
+    /// The answer for a mutation that was seen before; nil for a new one.
     private func known(_ request: MutationRequest, on head: Snapshot) -> End? {
         guard let id = request.mutationID else { return nil }
         func isSame(_ first: MutationFingerprint?) -> Bool {
@@ -158,7 +159,7 @@ package struct MutationRunner: Sendable {
         .done(.refused([ExecutionError(message, code: code)]))
     }
 
-    /// One root field: nil for `__typename`, else its commit and what its payload is filled from.
+    /// Runs one root field: nil for `__typename`, otherwise its commit and the source of its payload.
     private func runField(
         _ index: Int, _ request: MutationRequest, _ execution: inout Execution, _ time: Int64
     ) -> Result<(commit: MutationCommit, payload: MutationPayload)?, ExecutionError> {
@@ -182,7 +183,7 @@ package struct MutationRunner: Sendable {
 
     // MARK: Mutations that wait
 
-    /// Notes the intent, so that it is in the log before the handler starts.
+    /// Records the intent, so that it is in the log before the handler starts.
     private func begin(
         _ index: Int, _ plan: Plan, _ request: MutationRequest, _ variables: CoercedVariables,
         _ head: Snapshot, _ time: Int64
@@ -226,8 +227,8 @@ package struct MutationRunner: Sendable {
         }
     }
 
-    /// Ends a mutation that has waited, on the newest state: its body is run and what it did becomes the
-    /// response, or else the intent is revoked.
+    /// Ends a mutation that was waiting, on the newest state: runs its body and turns the writes into the
+    /// response, or revokes the intent.
     func end(
         _ ongoing: OngoingMutation, with prepared: Result<MutationBody, ExecutionError>,
         on head: Snapshot
@@ -271,7 +272,7 @@ package struct MutationRunner: Sendable {
             ongoing.plan, ongoing.field, result, ongoing.request, ongoing.variables, on: snapshot)
     }
 
-    /// The answer to an operation whose only mutation came to this.
+    /// The answer to an operation whose only mutation ended with this result.
     private func answer(
         _ plan: Plan, _ index: Int, _ result: Result<ObjectValue, ExecutionError>,
         _ request: MutationRequest, _ variables: CoercedVariables, on snapshot: Snapshot

@@ -3,8 +3,8 @@ import GraphQLLanguage
 import RelayJSON
 import Threads
 
-/// Requests in, operations out: finds a request's document, and parses, validates and prepares it unless
-/// that was done before. Whatever exceeds a limit is refused before any work is spent on it.
+/// Turns requests into operations: finds a request's document, then parses, validates and prepares it unless
+/// that was done before. Anything over a limit is refused before work is spent on it.
 package final class OperationCache: Sendable {
     private struct Key: Hashable {
         let text: ExactText
@@ -26,14 +26,14 @@ package final class OperationCache: Sendable {
     private let limits: DocumentLimits
     private let persisted: PersistedOperations
 
-    /// Bytes of operations kept, in each of two generations.
+    /// Bytes of operations kept in each of two generations.
     private static let generationBytes = 64 << 20
-    /// What an operation costs without its text and its plans.
+    /// Cost of an operation, excluding its text and its plans.
     private static let entryBytes = 2_048
-    /// About what one selection costs in the document and in a plan.
+    /// Approximate cost of one selection in the document and in a plan.
     private static let selectionBytes = 1_024
-    /// A list may be taken to be this long even where there are fewer records: `first: 2147483647`, a way
-    /// to ask for everything, is no reason to refuse, but many of them inside each other are.
+    /// A list may be assumed to be this long even if there are fewer records. `first: 2147483647`, a common
+    /// way to ask for everything, is no reason to refuse, but several of them nested are.
     private static let leastLongestList = 10_000
 
     package init(
@@ -46,8 +46,8 @@ package final class OperationCache: Sendable {
         entries = Lock(GenerationalCache(generationCost: Self.generationBytes))
     }
 
-    /// The operation, if it has been prepared before and the request keeps within the limits.
-    /// - Parameter storedRecords: how many records there are; no list is taken to be much longer.
+    /// The operation, if it was prepared before and the request is within the limits.
+    /// - Parameter storedRecords: the number of records; no list is assumed to be much longer.
     func find(
         _ request: GraphQLRequest, storedRecords: @autoclosure () -> Int
     ) -> PreparedOperation? {
@@ -58,7 +58,7 @@ package final class OperationCache: Sendable {
         return entry.operation
     }
 
-    /// The operation, prepared now if need be.
+    /// The operation, prepared now if necessary.
     package func operation(
         for request: GraphQLRequest, storedRecords: @autoclosure () -> Int
     ) throws(ExecutionErrors) -> PreparedOperation {
@@ -90,7 +90,7 @@ package final class OperationCache: Sendable {
         return entry.operation
     }
 
-    /// The text of a request's document, which may only be named by the request.
+    /// The text of a request's document, which the request may give only by name.
     func text(of request: GraphQLRequest) -> String? { persisted.findText(of: request) }
 
     private func find(_ key: Key) -> Entry? { entries.withLock { $0.find(key) } }
@@ -144,7 +144,7 @@ package final class OperationCache: Sendable {
         return document
     }
 
-    /// Those of the operator's documents that no request can have executed, by their ids, and why.
+    /// The operator's documents that no request can execute, by id, with the reason.
     func persistedMistakes() -> [(id: String, error: ExecutionError)] {
         persisted.documents.sorted { $0.key < $1.key }.compactMap { id, text in
             do throws(ExecutionErrors) {

@@ -4,8 +4,8 @@ import RelayJSON
 import SchemaService
 
 extension MutationRequest {
-    /// What the client's optimistic response says about records, as writes that can be revoked: the fields
-    /// of the records in it, and the edge of a new one at the end of its list.
+    /// What the client's optimistic response says about records, as revocable writes: the fields of the
+    /// records in it, and the edge of a new record at the end of its list.
     /// - Parameter payload: knows the parent and the list of a payload's edge.
     func optimisticWrites(
         for field: FieldPlan, _ arguments: JSONObject, _ payload: PayloadSource, on head: Snapshot

@@ -5,29 +5,29 @@ import RelayJSON
 
 /// What a request asks for beyond GraphQL: the members of `extensions.relay` (docs/websocket.md).
 struct RelayExtensions: Sendable {
-    /// A point of the past, to be queried.
+    /// A point in the past to query.
     enum Point: Sendable, Hashable {
         case sequence(UInt64)
         /// Microseconds since 1970-01-01 00:00 UTC.
         case time(Int64)
     }
 
-    /// The name a client gives a mutation, so that it is carried out once however often it is sent.
+    /// The id that a client gives a mutation, so that it is carried out once however often it is sent.
     private(set) var mutationID: MutationID?
-    /// The cursor behind which a stream shall go on.
+    /// The cursor after which a stream resumes.
     private(set) var resume: String?
-    /// Results after the first come as patches of records.
+    /// Results after the first are sent as record patches.
     private(set) var sendsRecords = false
-    /// Entries that are not confirmed are shown.
+    /// Unconfirmed entries are shown.
     private(set) var showsOptimistic = false
-    /// What the client expects a mutation to answer.
+    /// The answer that the client expects from a mutation.
     private(set) var optimisticResponse: JSONObject?
     private(set) var at: Point?
-    /// The event of which is to be said why a subscriber was, or was not, told.
+    /// The event for which to explain why a subscriber was, or was not, notified.
     private(set) var explain: UInt64?
 
-    /// Reads the members; unknown ones are passed over.
-    /// - Throws: what is of the wrong kind.
+    /// Reads the members and ignores unknown ones.
+    /// - Throws: if a member has the wrong type.
     init(_ request: GraphQLRequest) throws(ExecutionError) {
         guard let relay = request.extensions["relay"], relay != .null else { return }
         guard let members = relay.object else {
@@ -51,8 +51,8 @@ struct RelayExtensions: Sendable {
         }
     }
 
-    /// Checks that what is asked for belongs to this kind of operation: to pass over it would be a wrong
-    /// answer, the present for the past or a gap for a resumed stream.
+    /// Checks that the members fit this kind of operation. Ignoring one would give a wrong answer: the
+    /// present instead of the past, or a gap in a resumed stream.
     func check(_ operation: PreparedOperation) throws(ExecutionError) {
         if at != nil, operation.kind != .query || operation.isLive {
             throw ExecutionError(
@@ -73,7 +73,7 @@ struct RelayExtensions: Sendable {
 
     // MARK: Members
 
-    /// Bytes that the client's part of a mutation id may have.
+    /// Limit on the bytes of the client's part of a mutation id.
     private static let clientNameLimit = 256
 
     private static func mutationID(_ value: JSONValue) throws(ExecutionError) -> MutationID {

@@ -4,10 +4,10 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 extension MutationFingerprint {
-    /// What an operation asks for: its root fields in order, each with its coerced arguments.
+    /// Identifies what an operation asks for: its root fields in order, each with its coerced arguments.
     ///
-    /// Aliases, the selection, whether a value stands in the text or in a variable, the order of an input's
-    /// fields and how a number is spelled don't count.
+    /// Aliases, the selection, whether a value is in the text or in a variable, the order of an input's
+    /// fields and the spelling of a number do not count.
     init?(_ execution: inout Execution) {
         var bytes: [UInt8] = []
         for index in execution.rootFieldIndices {
@@ -17,7 +17,7 @@ extension MutationFingerprint {
             do throws(ExecutionError) {
                 bytes += JSONValue.object(try execution.rootArguments(index)).canonicalLine
             } catch {
-                // It will be refused; what it is refused for tells it from others.
+                // It will be refused; the reason distinguishes it from others.
                 bytes += JSONValue.string(error.message).canonicalLine
             }
         }

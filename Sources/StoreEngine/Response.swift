@@ -3,10 +3,10 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 import ResultPatches
 
-/// The bytes of one response, complete: `{"data":…,"errors":…,"extensions":…}`. Shared by all who get it.
+/// The complete bytes of one response: `{"data":…,"errors":…,"extensions":…}`. Shared by all recipients.
 package final class Response: Sendable {
     package let bytes: [UInt8]
-    /// There is an `errors` entry.
+    /// Whether there is an `errors` entry.
     package let hasErrors: Bool
     /// The cursor that the response carries.
     package let cursor: String?
@@ -18,18 +18,18 @@ package final class Response: Sendable {
     }
 }
 
-/// What the server says about a response, in `extensions.relay` (docs/websocket.md).
+/// The server's notes on a response, in `extensions.relay` (docs/websocket.md).
 struct RelayNotes: Sendable {
     var cursor: StreamCursor?
-    /// In the first message of a stream that was asked to go on: whether everything that was missed follows.
+    /// In the first message of a resumed stream: whether everything it missed will follow.
     var recovered: Bool?
-    /// The result shows entries that are not confirmed.
+    /// The result includes unconfirmed entries.
     var isOptimistic = false
-    /// Of the mutation that this answers.
+    /// The id of the mutation being answered.
     var mutationID: MutationID?
-    /// What takes the place of the result.
+    /// Replaces the result.
     var records: RecordPatch?
-    /// Why a subscriber was, or was not, told of an event.
+    /// Why a subscriber was, or was not, notified of an event.
     var explanation: JSONObject?
 
     fileprivate func write(to writer: inout JSONWriter) {
@@ -70,7 +70,7 @@ struct RelayNotes: Sendable {
 }
 
 extension Response {
-    /// Adds what the server says about a response to one that is still open.
+    /// Adds the server's notes to a response that is still open.
     convenience init(open bytes: [UInt8], hasErrors: Bool, _ notes: RelayNotes) {
         var writer = JSONWriter(continuing: bytes)
         writer.raw(",\"extensions\":{\"relay\":")
@@ -79,7 +79,7 @@ extension Response {
         self.init(bytes: writer.bytes, hasErrors: hasErrors, cursor: notes.cursor?.text)
     }
 
-    /// Adds what the server says about a result.
+    /// Adds the server's notes to a result.
     convenience init(_ result: ExecutedResult, _ notes: RelayNotes) {
         self.init(open: result.bytes, hasErrors: result.hasErrors, notes)
     }
@@ -89,7 +89,7 @@ extension Response {
         self.init(open: Array("{\"data\":null".utf8), hasErrors: false, notes)
     }
 
-    /// A patch of records in place of a result, of which the errors stay.
+    /// A record patch in place of a result; the errors stay.
     convenience init(patch records: RecordPatch, _ result: ExecutedResult, _ notes: RelayNotes) {
         var notes = notes
         notes.records = records
@@ -102,7 +102,7 @@ extension Response {
         self.init(open: writer.bytes, hasErrors: result.hasErrors, notes)
     }
 
-    /// The records of an event, of which a client knows nothing yet.
+    /// The records of an event, for a client that has none of them yet.
     convenience init(
         eventPatch result: ExecutedResult, _ normalizer: RecordNormalizer, _ notes: RelayNotes
     ) {
@@ -121,17 +121,17 @@ extension Response {
     }
 }
 
-/// What became of a request for one result.
+/// The outcome of a request for one result.
 package enum Outcome: Sendable {
-    /// It was executed; the response may still have errors in it.
+    /// It was executed; the response may still contain errors.
     case executed(Response)
     /// It was not executed, and nothing happened (GraphQL §7.1: a request error).
     case refused([ExecutionError])
-    /// A mutation that came while the server stops; nothing happened. A connection that ends says as much, and makes its
-    /// client send the mutation again; where there is none to end, it is an error.
+    /// A mutation that arrived while the server was stopping; nothing happened. Closing the connection tells
+    /// the client to send the mutation again; without a connection to close, this is an error.
     case stopping
 
-    /// As a response of its own.
+    /// The outcome as a separate response.
     package var response: Response {
         switch self {
         case .executed(let response): response

@@ -6,11 +6,11 @@ import RelayJSON
 import SchemaService
 import Threads
 
-/// Subscriptions that are fed by a sequence of Swift code: one task each, which asks for the next element
-/// when the last one has gone to the subscriber.
+/// Subscriptions fed by a sequence from Swift code. Each has its own task, which asks for the next element
+/// once the previous one has been taken by the subscriber.
 ///
-/// A subscription that was stopped keeps its place until its task has ended: the program's code may go on for a while
-/// after it was cancelled, and so the tasks are bounded, whatever clients do.
+/// A cancelled subscription keeps its slot until its task has ended, because the program's code may run on
+/// for a while. So the number of tasks is bounded, whatever clients do.
 final class SequenceSubscriptions: Sendable {
     private let service: SchemaService
     private let identity: StoreIdentity
@@ -18,12 +18,12 @@ final class SequenceSubscriptions: Sendable {
     private let deliver: @Sendable ([Delivery]) -> Void
     private let engineTasks: EngineTasks
     private let limit: Int
-    /// By sink. A task takes itself out when it has ended, and only then.
+    /// By sink. A task removes itself when it has ended, and is removed no other way.
     private let tasks = Lock<[ObjectIdentifier: Task<Void, Never>]>([:])
 
     /// - Parameters:
-    ///   - limit: subscriptions whose tasks may run; beyond that they are refused.
-    ///   - deliver: takes what subscribers are told, for each of them in order.
+    ///   - limit: on subscriptions whose tasks are running; beyond it, new ones are refused.
+    ///   - deliver: takes the deliveries, in order for each subscriber.
     init(
         _ service: SchemaService, _ identity: StoreIdentity, durable: DurableHead,
         limit: Int, tasks: EngineTasks, deliver: @escaping @Sendable ([Delivery]) -> Void
@@ -36,8 +36,8 @@ final class SequenceSubscriptions: Sendable {
         self.deliver = deliver
     }
 
-    /// Starts a subscription, if it is one of these.
-    /// - Throws: that there are too many.
+    /// Starts a subscription, if it is of this kind.
+    /// - Throws: if there are too many.
     func start(_ request: SubscriptionRequest) throws(ExecutionErrors) -> Bool {
         guard request.operation.kind == .subscription else { return false }
         let plan = request.operation.plan(for: request.variables)
@@ -46,7 +46,7 @@ final class SequenceSubscriptions: Sendable {
         else { return false }
         let isTaken = tasks.withLock { tasks in
             guard tasks.count < limit else { return false }
-            // Under the lock, so that a task that ends at once finds itself.
+            // Done under the lock, so that a task that ends at once finds its own entry.
             tasks[ObjectIdentifier(request.sink)] = engineTasks.start {
                 await self.run(handler, plan, request)
                 _ = self.tasks.withLock {
@@ -59,12 +59,12 @@ final class SequenceSubscriptions: Sendable {
             let message = "Too many subscriptions of this kind are open; try again later."
             throw ExecutionErrors(errors: [ExecutionError(message, code: .overloaded)])
         }
-        // One that has stopped before that has found nothing to stop.
+        // If the sink was stopped before this point, `stop` found no task to cancel.
         if !request.sink.isWanted { _ = stop(request.sink) }
         return true
     }
 
-    /// Ends a subscription, if it is one of these: its sequence's task is cancelled.
+    /// Ends a subscription, if it is of this kind, by cancelling its sequence's task.
     func stop(_ sink: any SubscriptionSink) -> Bool {
         guard let task = tasks.withLock({ $0[ObjectIdentifier(sink)] }) else { return false }
         task.cancel()
@@ -76,7 +76,7 @@ final class SequenceSubscriptions: Sendable {
     ) async {
         let end: Delivery.Event
         if case .resume = request.start {
-            // A sequence of Swift code has no place in the log to go on from.
+            // A sequence from Swift code has no position in the log to resume from.
             let notes = RelayNotes(
                 cursor: identity.cursor(durable.snapshot.sequence), recovered: false)
             deliver([

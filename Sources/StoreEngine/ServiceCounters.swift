@@ -1,21 +1,21 @@
 import Threads
 
-/// What a service has done since it was started.
+/// Counts what a service has done since it started.
 package final class ServiceCounters: Sendable {
     package struct Counts: Sendable {
         package var queries = 0
         package var mutations = 0
-        /// Subscriptions and live queries that were started.
+        /// Subscriptions and live queries started.
         package var subscriptions = 0
-        /// Requests that were not executed, whatever they were.
+        /// Requests that were not executed, of any kind.
         package var refusals = 0
-        /// Root fields of mutations that were carried out and are durable.
+        /// Mutation root fields that were carried out and are durable.
         package var commits = 0
-        /// Times that the durable state has moved on.
+        /// How often the durable state advanced.
         package var publications = 0
-        /// Results of subscriptions that were handed to the transports.
+        /// Subscription results handed to the transports.
         package var deliveries = 0
-        /// Events read from the log for subscriptions that were away for longer than memory reaches.
+        /// Events read from the log for subscriptions that were away too long to catch up from memory.
         package var resumedEvents = 0
     }
 

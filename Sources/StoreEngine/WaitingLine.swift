@@ -1,29 +1,29 @@
 @_spi(Rooms) import Threads
 
-/// Keys that wait for something, first come, first served, each at most once. Pure.
+/// Keys waiting for something, first come, first served, each at most once. Pure.
 ///
-/// One that has left takes no room, however many come and go.
+/// Keys that have left take up no lasting space, however many come and go.
 package struct WaitingLine<Key: Hashable, Action> {
     private var actions: [Key: Action] = [:]
-    /// In order; some of them may have left.
+    /// In order; some of these may have left.
     private var line = FIFO<Key>()
 
-    /// So many that have left may stay in line, in addition to as many as wait.
+    /// The number of departed keys that may stay in line beyond the number waiting.
     private static var slack: Int { 32 }
 
     package init() {}
 
     var isEmpty: Bool { actions.isEmpty }
     package var count: Int { actions.count }
-    /// Places in line, those that were left among them.
+    /// Places in line, including those of keys that have left.
     var placeCount: Int { line.count }
 
-    /// Takes its place behind the others; one that waits already keeps its place.
+    /// Adds a key at the end of the line; a key that is already waiting keeps its place.
     package mutating func append(_ key: Key, _ action: Action) {
         if actions.updateValue(action, forKey: key) == nil { line.append(key) }
     }
 
-    /// Leaves the line.
+    /// Removes a key from the line.
     @discardableResult
     package mutating func remove(_ key: Key) -> Action? {
         guard let action = actions.removeValue(forKey: key) else { return nil }

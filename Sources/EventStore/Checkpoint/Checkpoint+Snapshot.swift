@@ -3,7 +3,7 @@ import EventLog
 @_spi(Rooms) import RelayRecords
 
 extension Checkpoint {
-    /// - Parameter sizeHint: about how many bytes it will have, so that they are not moved about.
+    /// - Parameter sizeHint: approximate size of the payload, to avoid reallocation.
     init(of snapshot: Snapshot, epoch: UInt32, sizeHint: Int) {
         var payload: [UInt8] = []
         payload.reserveCapacity(sizeHint)
@@ -32,16 +32,16 @@ extension Checkpoint {
 
 /// A state from which folding can start, instead of from the beginning.
 struct RestoredState {
-    /// Nil when there is no checkpoint that can be used.
+    /// Nil if there is no usable checkpoint.
     var snapshot: Snapshot?
-    /// A sentence for each newer checkpoint that was passed over.
+    /// A sentence for each newer checkpoint that was skipped.
     var ignored: [String] = []
 }
 
 extension CheckpointFiles {
     /// The newest state at or before an event.
     /// - Parameter takesOlderFold: a log that begins later than event 1 cannot be folded again, so a state
-    ///   from an older fold is accepted as well. What that one did not keep counts as not known.
+    ///   from an older fold is accepted as well. Anything that fold did not keep counts as unknown.
     func restore(
         through sequence: UInt64, indexes: [IndexDefinition], takesOlderFold: Bool = false
     ) throws(EventStoreError) -> RestoredState {
@@ -54,7 +54,7 @@ extension CheckpointFiles {
                     try sequences().count { $0 > limit }
                 )
             }
-            // Later ones come first; that they are later is nothing to be said.
+            // Later ones come first; being later is nothing to report.
             state.ignored += found.ignored.dropFirst(laterCount).map(\.description)
             guard let checkpoint = found.checkpoint else { return state }
             do throws(MalformedEvent) {

@@ -2,21 +2,22 @@ import EventLog
 @_spi(Rooms) import RelayRecords
 import Threads
 
-/// Writes checkpoints in the background, on a thread of its own.
+/// Writes checkpoints in the background, on its own thread.
 final class Checkpointer: Sendable {
     private let files: CheckpointFiles
     private let epoch: UInt32
     private let options: EventStoreOptions
     private let schedule: Lock<CheckpointSchedule>
-    /// The event of the checkpoint that was read at the start, 0 for none.
+    /// The event of the checkpoint read at the start; 0 if none.
     private let restored: UInt64
     private let queue: BackgroundQueue
     private let drop: @Sendable (UInt64) -> Void
 
     /// - Parameters:
-    ///   - restored: the event of the checkpoint that was read at the start, 0 for none.
-    ///   - newest: that of the newest checkpoint, 0 for none.
-    ///   - tailBytes: how much comes after the newest. - drop: events up to this one are not needed any more.
+    ///   - restored: the event of the checkpoint read at the start; 0 if none.
+    ///   - newest: that of the newest checkpoint; 0 if none.
+    ///   - tailBytes: the bytes after the newest checkpoint.
+    ///   - drop: called with an event up to which events are no longer needed.
     init(
         _ files: CheckpointFiles, epoch: UInt32, restored: UInt64, newest: UInt64,
         tailBytes: UInt64, options: EventStoreOptions,
@@ -33,8 +34,8 @@ final class Checkpointer: Sendable {
                 options.checkpointInterval, newest: newest, tailBytes: tailBytes))
     }
 
-    /// Begins a checkpoint of a snapshot if one is due and none is being written.
-    /// - Parameter logBytes: how much has been appended to the log in this run.
+    /// Starts a checkpoint of a snapshot if one is due and none is being written.
+    /// - Parameter logBytes: bytes appended to the log in this run.
     func beginIfDue(_ snapshot: Snapshot, logBytes: UInt64) {
         guard schedule.withLock({ $0.begin(snapshot, logBytes: logBytes) }) else { return }
         queue.async { [self] in
@@ -44,8 +45,8 @@ final class Checkpointer: Sendable {
         }
     }
 
-    /// Writes a checkpoint now, after one that is being written, unless it already exists; also one that is
-    /// older than others.
+    /// Writes a checkpoint now, after any that is being written, unless it already exists. It may be older
+    /// than other checkpoints.
     func write(now snapshot: Snapshot) throws(EventStoreError) {
         let outcome = queue.sync { () -> Result<CheckpointReport, EventStoreError>? in
             let known = [restored, schedule.withLock { $0.written }]
@@ -54,7 +55,7 @@ final class Checkpointer: Sendable {
         _ = try outcome?.get()
     }
 
-    /// Begins no more; returns when nothing is being written.
+    /// Starts no more; returns once none is being written.
     func close() {
         schedule.withLock { $0.close() }
         queue.sync {}
@@ -74,7 +75,7 @@ final class Checkpointer: Sendable {
             }
             let size = checkpoint.payload.count
             schedule.withLock { $0.noteWritten(snapshot.sequence, size: size) }
-            // Any of the checkpoints that are kept can be started from, should a newer one be damaged.
+            // A start can use any of the kept checkpoints, in case a newer one is damaged.
             if options.dropsEventsBeforeCheckpoints,
                 let kept = try? files.sequences().suffix(options.keptCheckpoints),
                 kept.count == options.keptCheckpoints, let oldest = kept.first
@@ -87,7 +88,7 @@ final class Checkpointer: Sendable {
     }
 }
 
-/// A checkpoint that has been written.
+/// A written checkpoint.
 package struct CheckpointReport: Sendable {
     package let sequence: UInt64
     package let sizeBytes: Int

@@ -1,10 +1,10 @@
 @_spi(Rooms) import RelayRecords
 
-// What a state's bytes say of the clients whose mutations have ids (``StateFormat``).
+// The part of a state's bytes that describes clients whose mutations have ids (``StateFormat``).
 
 extension MutationLedger.Entry {
-    /// Whether the first version of the format can say it: nothing of it was dropped, and nothing is known
-    /// beyond the answers.
+    /// Whether the first version of the format can represent it: nothing of it was dropped, and nothing is
+    /// known beyond the answers.
     var isPlain: Bool {
         scope.viewer == nil && applied.isEmpty && !answers.isEmpty
             && answers.allSatisfy { $0.answer.fingerprint == nil }
@@ -42,9 +42,9 @@ extension ByteWriter {
 /// Reads the clients of a state.
 struct LedgerDecoder {
     let version: UInt64
-    /// The last event that is folded in.
+    /// The last event folded in.
     let sequence: UInt64
-    /// Takes a state of an older fold, which knew of older mutations only the highest number.
+    /// Accepts a state from an older fold, which recorded only the highest number of older mutations.
     let takesOlderFold: Bool
 
     func read(_ reader: inout ByteReader) throws(MalformedEvent) -> MutationLedger {

@@ -1,14 +1,14 @@
 @_spi(Rooms) package import RelayRecords
 
 extension Snapshot {
-    /// The state's canonical bytes: what a checkpoint holds (``StateFormat``).
+    /// The state's canonical bytes: the payload of a checkpoint (``StateFormat``).
     package var checkpointPayload: [UInt8] {
         var payload: [UInt8] = []
         StateEncoder.encode(self) { payload += $0 }
         return payload
     }
 
-    /// Reads a state back. Whatever the bytes are, it ends with a state or an error.
+    /// Reads a state back. Any bytes result in a state or an error.
     package init(
         checkpointPayload bytes: UnsafeRawBufferPointer, indexes: [IndexDefinition]
     ) throws(MalformedEvent) {

@@ -1,8 +1,8 @@
 @_spi(Rooms) import RelayRecords
 
-/// Makes a snapshot of its canonical bytes (``StateFormat``).
+/// Decodes a snapshot from its canonical bytes (``StateFormat``).
 ///
-/// Whatever the bytes are, it ends with a snapshot or an error.
+/// Any bytes result in a snapshot or an error.
 struct StateDecoder {
     private var reader: ByteReader
     private var restorer: SnapshotRestorer
@@ -10,12 +10,12 @@ struct StateDecoder {
     private var ids: [RecordIndex] = []
     private var names: [NameIndex] = []
     private var shapes: [Shape] = []
-    /// Records that were ever created; each has a number below it.
+    /// The number of records ever created; every record has a smaller number.
     private var creations: UInt64 = 0
     private var version: UInt64 = 0
     private let takesOlderFold: Bool
 
-    /// - Parameter takesOlderFold: read a state too which this fold would not have made; where there is no
+    /// - Parameter takesOlderFold: also read a state that this fold would not have produced, if there is no
     ///   other way to one.
     static func decode(
         _ bytes: UnsafeRawBufferPointer, indexes: [IndexDefinition], takesOlderFold: Bool = false
@@ -52,8 +52,8 @@ struct StateDecoder {
         restorer.begin(sequence: sequence, schema: schema, creationCount: creations)
     }
 
-    /// A number that the fold counts on from. No history is long enough to reach 2^62, and from there it
-    /// could not overflow either.
+    /// A number that the fold increments. No history is long enough to reach 2^62, and from there it still
+    /// could not overflow.
     private mutating func readCounter(_ what: String) throws(MalformedEvent) -> UInt64 {
         let number = try reader.readNumber()
         guard number < 1 << 62 else {

@@ -1,9 +1,9 @@
 @_spi(Rooms) import RelayRecords
 
-/// Writes the canonical bytes of a snapshot (``StateFormat``), a chunk at a time.
+/// Writes the canonical bytes of a snapshot (``StateFormat``), one chunk at a time.
 ///
-/// It runs on any thread while the store's writer continues: a snapshot is a value. Apart from a chunk it
-/// needs a few bytes for each record.
+/// It can run on any thread while the store's writer continues, because a snapshot is a value. Besides a
+/// chunk, it needs a few bytes per record.
 struct StateEncoder {
     private let snapshot: Snapshot
     private let symbols: Symbols
@@ -15,7 +15,7 @@ struct StateEncoder {
     /// Numbers of shapes, by type and keys.
     private var shapes: [[NameIndex]: UInt64] = [:]
 
-    /// Bytes after which what is ready is handed on.
+    /// The number of bytes after which a chunk is passed on.
     private static let chunkSize = 1 << 18
 
     /// - Parameter sink: takes the bytes, in order.
@@ -70,10 +70,10 @@ struct StateEncoder {
 
     // MARK: Records
 
-    /// The slots of a shape's rows in the order of their keys' bytes.
+    /// The slots of a shape's rows, ordered by the bytes of their keys.
     private struct Layout {
         let slots: [Int]
-        /// The number of the shape with all keys, once a row with all of them was met.
+        /// The number of the shape with all keys, once a row with all of them has occurred.
         var whole: UInt64?
     }
 
@@ -212,15 +212,15 @@ struct StateEncoder {
     }
 }
 
-/// Numbers what is mentioned, from 1, in the order of first mention.
+/// Numbers what is mentioned, from 1, in order of first mention.
 private struct MentionTable {
-    /// By index; 0 for what was not mentioned yet.
+    /// By index; 0 if not mentioned yet.
     private var numbers: [UInt32]
     private var count: UInt32 = 0
 
     init(capacity: Int = 0) { numbers = Array(repeating: 0, count: capacity) }
 
-    /// The number of an index, or nil when this is its first mention.
+    /// The number of an index, or nil if this is its first mention.
     mutating func mention(_ index: UInt32) -> UInt64? {
         let place = Int(index)
         if place >= numbers.count {

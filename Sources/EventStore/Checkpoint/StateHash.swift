@@ -12,7 +12,7 @@ package struct StateHash: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Snapshot {
-    /// Goes through all records: a second for millions.
+    /// Visits all records: about a second for millions.
     package var stateHash: StateHash {
         let hasher = SHA256()
         StateEncoder.encode(self) { hasher.update($0) }

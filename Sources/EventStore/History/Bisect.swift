@@ -1,14 +1,14 @@
 @_spi(Rooms) package import RelayRecords
 
-/// What a state says in a search.
+/// The verdict on a state in a search.
 package enum BisectVerdict: Sendable {
     case holds
     case doesNotHold
-    /// The state is passed over.
+    /// The state is skipped.
     case cannotTell
 }
 
-/// What a search has found.
+/// The result of a search.
 package enum BisectResult: Sendable, Hashable {
     /// The first event after which the condition holds.
     case found(UInt64)
@@ -21,11 +21,11 @@ package enum BisectResult: Sendable, Hashable {
 extension History {
     /// The first event after which a state meets a condition that, once it holds, keeps holding.
     ///
-    /// Looks at as many states as the range has binary digits, and at one more for each that cannot be
-    /// judged. Each half that is left is folded from its own beginning, so that in all about as many events
-    /// are folded as the range has. At the end of the range the condition is asked last.
-    /// - Parameter verdict: looks at a state. It may throw, which ends the search. Look-ups that it gives the state stay
-    ///   with those that are folded from it.
+    /// Checks as many states as the range has binary digits, and one more for each that cannot be judged.
+    /// Each remaining half is folded from its own beginning, so that in total about as many events are folded
+    /// as the range has. The end of the range is checked last.
+    /// - Parameter verdict: judges a state. It may throw, which ends the search. Indexes that it adds to the
+    ///   state are kept by states folded from it.
     package func bisect(
         in range: ClosedRange<UInt64>, indexes: [IndexDefinition] = [],
         verdict: (inout Snapshot) throws -> BisectVerdict
@@ -35,7 +35,7 @@ extension History {
         }
         var low = try snapshot(at: range.lowerBound, indexes: indexes)
         if case .holds = try verdict(&low) { return .found(low.sequence) }
-        // Between the two is the event: the condition does not hold at `low`, and does at `high`, or `high`
+        // The event is between the two: the condition does not hold at `low`, and holds at `high`, or `high`
         // is past the range.
         var high = range.upperBound + 1
         var passedOver: Set<UInt64> = []
@@ -60,7 +60,7 @@ extension History {
         return high <= range.upperBound ? .found(high) : .never
     }
 
-    /// The event nearest to the middle of those between two that has not been passed over.
+    /// The event closest to the middle between two others that has not been skipped.
     private static func middle(
         between low: UInt64, _ high: UInt64, passing passedOver: Set<UInt64>
     ) -> UInt64? {

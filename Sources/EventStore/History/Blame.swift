@@ -5,41 +5,41 @@ import EventLog
 package struct BlameEntry: Sendable, Hashable {
     /// What the event did to the field. In the notation of the documentation: `e6`, `e5'`, `e5'/e6`.
     package enum Kind: Sendable, Hashable {
-        /// The field had its value when the states begin that can be rebuilt, in a log whose beginning was
-        /// dropped. Either the event that wrote it last is kept, or all that is known is after which event
-        /// it was so.
+        /// The field already had its value at the first state that can be rebuilt, in a log whose beginning
+        /// was dropped. Either the event that last wrote it is kept, or it is only known after which event
+        /// the field had this value.
         case inherited(isWriterKnown: Bool)
-        /// It wrote the field, confirmed.
+        /// The event wrote the field, confirmed.
         case confirmed
-        /// It is shown until its mutation ends.
+        /// The value is shown until its mutation ends.
         case optimistic
-        /// What an earlier mutation, which has not ended, shows has become something else.
+        /// The value shown by an earlier mutation, which has not ended, has changed.
         case rebased
-        /// What its mutation showed is shown no more.
+        /// The value shown by its mutation is no longer shown.
         case revoked(reason: String)
     }
 
-    /// Of an inherited value the event after which it was so.
+    /// For an inherited value, its writer if known, otherwise the event after which the field had the value.
     package let sequence: UInt64
-    /// Nil of a value whose event is gone.
+    /// Nil for a value whose event is gone.
     package let timeMicroseconds: Int64?
     package let kind: Kind
     /// Nil for the genesis.
     package let operation: String?
     package let mutationID: MutationID?
     package let viewer: String?
-    /// The mutation that shows, or showed, the value, of all but confirmed writes.
+    /// The mutation that shows, or showed, the value; nil for confirmed writes.
     package let layer: UInt64?
-    /// The storage key, or `__typename` where the record was created, deleted or changed its type.
+    /// The storage key, or `__typename` if the record was created, deleted or changed its type.
     package let field: String
-    /// Of confirmed writes the confirmed value, of others the one that is shown.
+    /// For confirmed writes the confirmed value, for others the shown one.
     package let change: FieldChange
-    /// The mutations that still show another value in place of a confirmed one, in log order.
+    /// The mutations that still show another value on top of a confirmed one, in log order.
     package let layersAbove: [UInt64]
-    /// What those mutations make of the value after it; nil where there are none.
+    /// The value that those mutations show after the write; nil if there are none.
     package let shown: FieldChange?
 
-    /// Not confirmed by this event.
+    /// Whether this event did not confirm the value.
     package var isOptimistic: Bool {
         switch kind {
         case .inherited, .confirmed: false
@@ -48,7 +48,7 @@ package struct BlameEntry: Sendable, Hashable {
     }
 }
 
-/// What to find the writers of.
+/// The record or field whose writers to find.
 package struct BlameTarget: Sendable, Hashable {
     package let record: String
     /// Nil for all fields.
@@ -63,24 +63,23 @@ package struct BlameTarget: Sendable, Hashable {
 /// Who wrote a record or a field.
 package struct BlameReport: Sendable, Hashable {
     package let target: BlameTarget
-    /// The newest first.
+    /// Newest first.
     package let entries: [BlameEntry]
 }
 
 extension History {
-    /// Every write of a record or of one of its fields, newest first, writes of an equal value
-    /// included. In a log whose beginning was dropped the last entries say with which values the events
-    /// begin.
+    /// Every write of a record or of one of its fields, newest first, including writes of an equal value. If
+    /// the log's beginning was dropped, the last entries give the values with which the events begin.
     ///
     /// Reads the log once, and folds only the events that touch the record.
     /// - Parameters:
-    ///   - targets: the first whose record was ever written is the one that is looked at.
-    ///   - showsLayers: also how optimistic values were rebased and revoked.
-    /// - Returns: nil when none of the records was ever written.
+    ///   - targets: the first one whose record was ever written is used.
+    ///   - showsLayers: also show how optimistic values were rebased and revoked.
+    /// - Returns: nil if none of the records was ever written.
     package func blame(
         _ targets: [BlameTarget], showsLayers: Bool = false
     ) throws(EventStoreError) -> BlameReport? {
-        // For what a compacted log no longer has, there is the checkpoint that it begins with.
+        // The checkpoint that a compacted log begins with stands in for the events it no longer has.
         let base = try beginning()
         var folds = targets.map { BlameFold($0, on: base, showsLayers: showsLayers) }
         if base.sequence > 0 { try noteInherited(&folds, through: base.sequence) }
@@ -107,15 +106,15 @@ extension History {
         }
     }
 
-    /// The earliest state from which events can be folded: nothing, but in a log that begins later than with
+    /// The earliest state from which events can be folded: empty, except in a log that begins later than
     /// event 1.
     private func beginning() throws(EventStoreError) -> Snapshot {
         if first == 1 { return Snapshot() }
         return try Replay(fromEarliest: reader, through: lastReadable).snapshot
     }
 
-    /// Begins with what a checkpoint holds. Events before it may still be there: the last writer is known,
-    /// but not what was there before.
+    /// Starts with the contents of a checkpoint. Events before it may still be there: then the last writer is
+    /// known, but not the value before it.
     private func noteInherited(
         _ folds: inout [BlameFold], through sequence: UInt64
     ) throws(EventStoreError) {
@@ -146,7 +145,7 @@ extension History {
 }
 
 extension EventBody {
-    /// The mutation that a response or a revocation ends.
+    /// The mutation that a response or revocation ends.
     var endedMutation: UInt64? {
         switch self {
         case .response(let response): response.mutation
@@ -155,7 +154,7 @@ extension EventBody {
         }
     }
 
-    /// What optimistic entries have become by the event.
+    /// What the event turns optimistic entries into.
     var rebased: [RebasedEntry] {
         switch self {
         case .response(let response): response.rebased

@@ -1,7 +1,7 @@
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// The fold of one record, and who wrote it.
+/// The fold of one record, with the writer of each value.
 struct BlameFold {
     /// A mutation that shows values until it ends.
     private struct Layer {
@@ -15,11 +15,11 @@ struct BlameFold {
     /// Whether the record was ever written.
     private(set) var isRecord: Bool
     private let showsLayers: Bool
-    /// Holds the record as it is confirmed, and pieces of others that are written together with it.
+    /// Contains the confirmed record, and parts of others that are written together with it.
     private var snapshot: Snapshot
-    /// Those that write the record, in log order.
+    /// The layers that write the record, in log order.
     private var layers: [Layer]
-    /// What wrote a field last, before the states begin that can be rebuilt.
+    /// The last writer of each field before the first state that can be rebuilt.
     private var writers: [ExactText: Writer] = [:]
 
     private struct Writer {
@@ -45,7 +45,7 @@ struct BlameFold {
 
     /// - Parameters:
     ///   - intent: of the mutation that the event ends.
-    ///   - rebased: what the event makes of optimistic entries.
+    ///   - rebased: what the event turns optimistic entries into.
     mutating func read(
         _ event: Event, of intent: MutationIntent?,
         _ rebased: [(entry: RebasedEntry, intent: MutationIntent?)]
@@ -58,7 +58,7 @@ struct BlameFold {
         case .mutation(let intent):
             show(intent, by: event)
         case .response(let response):
-            // Its optimistic entry and its writes change places in one step.
+            // Its writes replace its optimistic entry in one step.
             layers.removeAll { $0.mutation == response.mutation }
             confirm(response.writes, by: event, of: intent, operation: intent?.operation)
         case .revocation(let revocation):
@@ -129,7 +129,7 @@ struct BlameFold {
             operation: intent?.operation, layer: entry.mutation)
     }
 
-    /// What is seen: the optimistic entries over what is confirmed.
+    /// The visible state: the optimistic entries on top of the confirmed state.
     private var shown: Snapshot {
         var state = snapshot
         var changes = ChangeSet()
@@ -162,7 +162,7 @@ struct BlameFold {
         }
     }
 
-    /// The values with which the events begin, from which states can be rebuilt.
+    /// The values with which the rebuildable states begin.
     /// - Parameter time: of the last event before them.
     mutating func noteInherited(at time: Int64?) {
         let differences = Snapshot().differences(to: snapshot, record: target.record)
@@ -181,7 +181,7 @@ struct BlameFold {
         entries.sort { $0.sequence < $1.sequence }
     }
 
-    /// An event from before the states begin that can be rebuilt.
+    /// Reads an event from before the first state that can be rebuilt.
     mutating func noteWriter(_ event: Event, of intent: MutationIntent?) {
         guard let keys = event.body.confirmedWrites?.keys(of: target.record) else { return }
         isRecord = true
@@ -194,8 +194,8 @@ struct BlameFold {
         }
     }
 
-    /// The fields to look at: those asked for that were written, and, of a record that is gone, the
-    /// one asked for.
+    /// The fields to report: the requested ones that were written and, if the record is gone, the requested
+    /// one.
     private func fields(among keys: [ExactText], isDeleted: Bool) -> [ExactText] {
         guard let field = target.field.map({ ExactText($0) }) else { return keys }
         return keys.contains(field) || isDeleted ? [field] : []
@@ -203,11 +203,11 @@ struct BlameFold {
 }
 
 extension WriteSet {
-    /// The storage keys of a record that are written, each once, in order; nil when the record is
+    /// The storage keys of a record that are written, without duplicates, in order; nil if the record is
     /// neither written nor deleted.
     fileprivate func keys(of id: String) -> [ExactText]? {
         guard recordIDs.contains(where: id.isSame) else { return nil }
-        // Applied to nothing, every write is a change.
+        // Applied to an empty state, every write is a change.
         var snapshot = Snapshot()
         var changes = ChangeSet()
         snapshot.apply(self, changes: &changes)

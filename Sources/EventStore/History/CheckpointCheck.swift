@@ -2,18 +2,18 @@ import Digests
 import EventLog
 @_spi(Rooms) import RelayRecords
 
-/// What folding the log again says about one checkpoint.
+/// The result of checking one checkpoint by folding the log again.
 package struct CheckpointCheck: Sendable {
     package enum Outcome: Sendable, Equatable {
         /// The state is the one that the events lead to.
         case right
         /// A compacted log begins with it: there are no events to compare it with.
         case beginning
-        /// The events lead to another state: the fold, or the checkpoint, is not to be trusted.
+        /// The events lead to a different state: either the fold or the checkpoint is wrong.
         case differs(recorded: StateHash, refolded: StateHash)
         /// Another fold version made it; it is not read.
         case otherVersion
-        /// Its bytes are not what was written, or not the state that their hash is of.
+        /// Its bytes are not what was written, or do not match their state hash.
         case unreadable(String)
     }
 
@@ -22,10 +22,10 @@ package struct CheckpointCheck: Sendable {
 }
 
 extension History {
-    /// Folds all kept events again and compares with what the checkpoints say.
+    /// Folds all kept events again and compares the states with the checkpoints.
     ///
-    /// Two builds agree on a log when one finds the other's checkpoints right; the first that
-    /// differs is the first result to look at.
+    /// Two builds agree on a log if one finds the other's checkpoints right. The first one that differs is
+    /// the place to start investigating.
     /// - Parameter check: called for every checkpoint, in log order; returns false to stop.
     package func checkCheckpoints(
         _ check: (CheckpointCheck) -> Bool
@@ -64,7 +64,7 @@ extension History {
             guard let refolded else { return .unreadable("its bytes are no state") }
             let hash = refolded.stateHash
             if hash == recorded { return .right }
-            // An older fold's state need not be the one that these events lead to now.
+            // An older fold's state may legitimately differ from what these events lead to now.
             if version < StateFormat.version(of: refolded) { return .otherVersion }
             return .differs(recorded: recorded, refolded: hash)
         } catch {

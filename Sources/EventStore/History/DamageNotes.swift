@@ -1,11 +1,11 @@
 package import EventLog
 import Threads
 
-/// What could not be read of a history so far, by any reader.
+/// The damage found in a history so far, by any reader.
 package final class DamageNotes: Sendable {
     private let damages = Lock<[LogDamage]>([])
 
-    /// Each stretch of damage once, in the order in which they were met.
+    /// Each damaged part once, in the order in which they were found.
     package var all: [LogDamage] { damages.withLock { $0 } }
 
     func note(_ found: some Sequence<LogDamage>) {
@@ -18,7 +18,7 @@ package final class DamageNotes: Sendable {
 }
 
 extension LogDamage {
-    /// How long a stretch is may be known or not.
+    /// Ignores the length, which may be unknown.
     fileprivate func isSame(as other: LogDamage) -> Bool {
         file == other.file && offset == other.offset
     }

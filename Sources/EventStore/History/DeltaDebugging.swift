@@ -1,8 +1,9 @@
 /// Finds a small part of a list that still has a property of the whole.
 ///
-/// Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): takes pieces away, large
-/// ones first and ever smaller ones, as long as the property stays. The result is 1-minimal: without any one
-/// of its elements the property is gone. For one element out of n that matters it asks about 2 log n times.
+/// Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): removes pieces, large
+/// ones first and then ever smaller ones, as long as the property is kept. The result is 1-minimal: without
+/// any one of its elements, the property is lost. If one element out of n matters, it calls `holds` about 2
+/// log n times.
 package enum DeltaDebugging {
     /// - Parameters:
     ///   - elements: have the property.
@@ -16,7 +17,7 @@ package enum DeltaDebugging {
         var pieceCount = 2
         while rest.count > 1 {
             if let smaller = try smaller(rest, in: pieceCount, holds: holds) {
-                // One of two pieces was enough: it is halved again. Otherwise one of many was too much.
+                // If one of two pieces was enough, it is halved again. Otherwise one of many was not needed.
                 pieceCount = pieceCount == 2 ? 2 : max(2, pieceCount - 1)
                 rest = smaller
             } else if pieceCount < rest.count {
@@ -28,11 +29,11 @@ package enum DeltaDebugging {
         return rest
     }
 
-    /// The elements without one of so many pieces of them; nil when none can be missed.
+    /// The elements without one of this many pieces; nil if every piece is needed.
     private static func smaller<Element>(
         _ elements: [Element], in pieceCount: Int, holds: ([Element]) throws -> Bool
     ) rethrows -> [Element]? {
-        // What comes last is tried first to be enough: failures are mostly where the log ends.
+        // Tries to keep the end first, because failures are mostly at the end of a log.
         for piece in 0..<min(pieceCount, elements.count) {
             let start = elements.count * piece / pieceCount
             let end = elements.count * (piece + 1) / pieceCount

@@ -1,15 +1,15 @@
 @_spi(Rooms) package import RelayRecords
 
-/// What a list of events shows of one.
+/// What a list of events shows about one event.
 package struct EventSummary: Sendable, Hashable {
     package let sequence: UInt64
     package let timeMicroseconds: Int64
     /// `genesis`, `schema`, `mutation`, `response`, `revocation`, `update`, or `unknown 77`.
     package let kind: String
-    /// The operation's name, or the root field of one without; a response and a revocation have
-    /// that of their mutation, an update its own name.
+    /// The operation's name, or its root field if unnamed. A response or revocation has that of its mutation,
+    /// an update its own name.
     package let operation: String?
-    /// What was asked for; of a response and a revocation what their mutation asked for.
+    /// The intent; for a response or revocation, that of its mutation.
     package let intent: MutationIntent?
     /// The mutation that a response or a revocation ends.
     package let ends: UInt64?
@@ -18,17 +18,17 @@ package struct EventSummary: Sendable, Hashable {
     /// The ids of the records that the event's write set touches, in its order.
     package let records: [String]
 
-    /// That of the mutation, also for its response and revocation.
+    /// The mutation's id, also for its response and revocation.
     package var mutationID: MutationID? { intent?.mutationID }
     /// The viewer who sent the mutation.
     package var viewer: String? { intent?.viewer }
 }
 
-/// Events of a log as summaries, one after another. Not Sendable: it moves.
+/// Iterates over the events of a log as summaries. Not Sendable, because it is stateful.
 package final class SummaryIterator {
     private let history: History
     private let events: EventIterator
-    /// Mutations that were passed and have not ended.
+    /// Mutations passed so far that have not ended.
     private var open: [UInt64: MutationIntent] = [:]
 
     fileprivate init(_ history: History, _ events: EventIterator) {
@@ -39,7 +39,7 @@ package final class SummaryIterator {
     /// The next event; nil at the end.
     package func next() throws(EventStoreError) -> EventSummary? { try nextEvent()?.summary }
 
-    /// The next event, whole and as a summary; nil at the end.
+    /// The next event, in full and as a summary; nil at the end.
     package func nextEvent() throws(EventStoreError) -> (event: Event, summary: EventSummary)? {
         guard let event = try events.next() else { return nil }
         return (event, try summary(of: event))
@@ -66,7 +66,7 @@ package final class SummaryIterator {
         }
     }
 
-    /// What a mutation asked for. It may have begun before the first event of this list.
+    /// The intent of a mutation, which may have started before the first event of this list.
     private func end(_ mutation: UInt64) throws(EventStoreError) -> MutationIntent? {
         if let intent = open.removeValue(forKey: mutation) { return intent }
         return try history.intent(of: mutation)
@@ -85,7 +85,7 @@ package final class SummaryIterator {
 
 extension History {
     /// Summaries of events, in log order.
-    /// - Throws: `outOfRange` when the first of them is not there.
+    /// - Throws: `outOfRange` if the first of them does not exist.
     package func summaries(
         in range: ClosedRange<UInt64>
     ) throws(EventStoreError) -> SummaryIterator {
@@ -93,15 +93,15 @@ extension History {
     }
 
     /// The summary of one event.
-    /// - Throws: as ``event(_:)``.
+    /// - Throws: the same as ``event(_:)``.
     package func summary(of sequence: UInt64) throws(EventStoreError) -> EventSummary {
         let summary = try summaries(in: sequence...sequence).next()
         guard let summary, summary.sequence == sequence else { throw notThere(sequence) }
         return summary
     }
 
-    /// Summaries of events from a sequence on, also of those that are appended later: at the end it returns
-    /// nil, and continues when it is called again.
+    /// Summaries of events from a sequence on, including those appended later: at the end it returns nil, and
+    /// continues when called again.
     package func summaries(
         following sequence: UInt64
     ) throws(EventStoreError) -> SummaryIterator {
@@ -110,13 +110,13 @@ extension History {
 }
 
 extension EventBody {
-    /// The kind as people see it.
+    /// The kind, for people.
     package var kindName: String {
         EventKind(rawValue: kind)?.name ?? "unknown \(kind)"
     }
 }
 
 extension MutationIntent {
-    /// The operation's name, or the root field of one without.
+    /// The operation's name, or its root field if unnamed.
     package var operation: String { operationName ?? field }
 }

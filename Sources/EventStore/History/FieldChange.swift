@@ -2,13 +2,13 @@
 
 /// A value before and after.
 package enum FieldChange: Sendable, Hashable {
-    /// Nil where the record or its field is not there.
+    /// Nil if the record or its field does not exist.
     case value(before: FieldValue?, after: FieldValue?)
-    /// A list of links that has changed: what was removed at one place, and inserted there. A list is long,
-    /// and what happens to it is short.
+    /// A change to a list of links: what was removed at one place, and inserted there. Lists are long, but
+    /// their changes are short.
     case links(start: Int, removed: [DataID?], inserted: [DataID?])
 
-    /// The value after it; a list's change has none of its own.
+    /// The value after the change; nil for a change to a list.
     package var after: FieldValue? {
         if case .value(_, let after) = self { after } else { nil }
     }
@@ -17,7 +17,7 @@ package enum FieldChange: Sendable, Hashable {
         if case .value(let before, _) = self { before } else { nil }
     }
 
-    /// Nothing is different.
+    /// Whether nothing differs.
     package var isEmpty: Bool {
         switch self {
         case .value(let before, let after): before == after
@@ -27,7 +27,7 @@ package enum FieldChange: Sendable, Hashable {
 }
 
 extension Snapshot {
-    /// How a field changed between this state and another, of this or of any other log.
+    /// How a field changed between this state and another, from this or any other log.
     /// - Parameter key: a storage key, or `__typename`.
     func change(of key: String, of record: String, to other: Snapshot) -> FieldChange {
         let (mine, theirs) = (existing(record), other.existing(record))
@@ -51,7 +51,7 @@ extension Snapshot {
             inserted: splice?.inserted.map(dataID) ?? [])
     }
 
-    /// Of two logs, whose records have different numbers.
+    /// For states of two logs, whose records have different numbers.
     private func links(
         from before: LinkList, to after: LinkList, of other: Snapshot
     ) -> FieldChange {

@@ -4,17 +4,17 @@ import EventLog
 /// A field that has different values in two states.
 package struct FieldDifference: Sendable, Hashable {
     package let record: String
-    /// The storage key, or `__typename`: a record that came or went differs in its type too.
+    /// The storage key, or `__typename`: a record that was added or removed differs in its type too.
     package let field: String
     package let change: FieldChange
 }
 
 extension Snapshot {
-    /// What is different in another state, of this or of any other log: first the records that are
-    /// gone, then the others, both in creation order; fields by the bytes of their keys.
+    /// The differences to another state, from this or any other log: first the records that are gone, then
+    /// the others, both in creation order; fields by the bytes of their keys.
     ///
-    /// Takes no time for records that two states of one ``Replay`` share.
-    /// - Parameter record: looks at this one only.
+    /// Skips records that two states of one ``Replay`` share.
+    /// - Parameter record: limits the comparison to this one.
     package func differences(to other: Snapshot, record: String? = nil) -> [FieldDifference] {
         if let record { return differences(of: record, to: other) }
         let mine = recordsInCreationOrder().map(symbols.idString)
@@ -51,10 +51,10 @@ extension Snapshot {
 }
 
 extension History {
-    /// What differs between the states after two events.
+    /// The differences between the states after two events.
     /// - Parameters:
     ///   - before: may be the later one.
-    ///   - record: looks at this one only.
+    ///   - record: limits the comparison to this one.
     package func differences(
         from before: UInt64, to after: UInt64, record: String? = nil
     ) throws(EventStoreError) -> [FieldDifference] {
@@ -69,7 +69,7 @@ extension History {
             : later.differences(to: earlier, record: record)
     }
 
-    /// The state after a later event than a replay's. If there is damage on the way, a checkpoint after it
+    /// The state after a later event than a replay's. If there is damage in between, a checkpoint after it
     /// may lead there.
     private func snapshot(
         at sequence: UInt64, goingOnWith replay: Replay

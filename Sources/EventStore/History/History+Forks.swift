@@ -1,12 +1,10 @@
 import EventLog
 
 extension History {
-    /// Copies the beginning of the log, through one event, into a new directory that a server can
-    /// run on. Works while a server writes to this one.
+    /// Copies the beginning of the log, through one event, into a new directory that a server can run on.
+    /// Works while a server writes to this one.
     /// - Parameter directory: missing or empty.
-    /// - Throws: `outOfRange`, `log(conflict)` when there is something in the directory, and
-    ///   whatever
-    ///   reading and writing say.
+    /// - Throws: `outOfRange`, `log(conflict)` if the directory is not empty, and read and write errors.
     package func fork(at sequence: UInt64, to directory: String) throws(EventStoreError) {
         // The state before the first kept event can also be copied, without an event.
         guard sequence > 0, sequence <= last, sequence + 1 >= first else {
@@ -17,10 +15,10 @@ extension History {
 
     /// The first event in which this history and another one differ, or that only one of them has.
     ///
-    /// For example a log and its fork part with the first event after the fork. What is compared is
-    /// what the events say and when, not how they were grouped into writes. Events that a compacted log no
-    /// longer has are assumed to be the same.
-    /// - Returns: nil when the two are one history.
+    /// For example, a log and its fork diverge at the first event after the fork. Contents and times of
+    /// events are compared, not how they were grouped into writes. Events that a compacted log no longer has
+    /// are assumed to be the same.
+    /// - Returns: nil if both are the same history.
     package func parting(from other: History) throws(EventStoreError) -> UInt64? {
         let start = max(first, other.first)
         let end = min(last, other.last)

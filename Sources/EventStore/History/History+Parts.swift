@@ -2,17 +2,17 @@ package import EventLog
 package import RelayJSON
 @_spi(Rooms) package import RelayRecords
 
-/// Events of a history that can only be left out together: a mutation and what ended it, or one event alone.
+/// Events of a history that can only be left out together: a mutation and what ended it, or a single event.
 package struct HistoryPart: Sendable, Hashable {
     package let first: UInt64
     /// The event that ended the mutation.
     package let end: UInt64?
 }
 
-/// What of a history goes into a copy.
+/// The part of a history that goes into a copy.
 package struct HistorySelection: Sendable {
     package var parts: [HistoryPart]
-    /// Records of the first event; nil for all of them.
+    /// Records of the first event to keep; nil for all of them.
     package var seed: Set<ExactText>?
 
     package init(parts: [HistoryPart], seed: Set<ExactText>? = nil) {
@@ -23,7 +23,7 @@ package struct HistorySelection: Sendable {
 
 extension History {
     /// Everything after the first event, in log order.
-    /// - Throws: `outOfRange` when the log has lost its beginning, without which parts of it lead nowhere.
+    /// - Throws: `outOfRange` if the log has lost its beginning, without which parts of it cannot be folded.
     package func parts() throws(EventStoreError) -> [HistoryPart] {
         guard first == 1, let extent else {
             throw .outOfRange(
@@ -49,18 +49,18 @@ extension History {
         return parts
     }
 
-    /// The ids of the records that the first event makes, in its order.
+    /// The ids of the records that the first event creates, in its order.
     package func seedIDs() throws(EventStoreError) -> [String] {
         guard case .genesis(_, let seed) = try event(first).body else { return [] }
         return seed.recordIDs
     }
 
-    /// Makes a log of the first event and some parts, renumbered. Blocks.
+    /// Creates a log from the first event and some parts, renumbered. Blocks.
     /// - Parameters:
     ///   - directory: missing or empty.
-    ///   - options: how it is written.
-    ///   - rewrite: given each event under its new number, in order; what it becomes.
-    /// - Returns: how many events it has.
+    ///   - options: how the log is written.
+    ///   - rewrite: given each event under its new number, in order; returns the new body.
+    /// - Returns: the number of events in the new log.
     /// - Throws: ``EventStoreError``, and what `rewrite` throws.
     @discardableResult
     package func copy(
@@ -121,8 +121,7 @@ extension History {
     }
 }
 
-/// Events that were chosen, read in order; long stretches between them are passed over. Not Sendable: it
-/// moves.
+/// Reads chosen events in order, skipping long stretches between them. Not Sendable, because it is stateful.
 private final class ChosenEvents {
     private static let jump: UInt64 = 4_096
     private let history: History
@@ -149,7 +148,7 @@ private final class ChosenEvents {
 }
 
 extension [RebasedEntry] {
-    /// Those of mutations that are there, under their new numbers.
+    /// The entries of mutations that were copied, under their new numbers.
     fileprivate func renumbered(by numbers: [UInt64: UInt64]) -> [RebasedEntry] {
         compactMap { entry in
             numbers[entry.mutation].map { RebasedEntry(mutation: $0, writes: entry.writes) }
@@ -158,7 +157,7 @@ extension [RebasedEntry] {
 }
 
 extension WriteSet {
-    /// The writes of some of the records of a seed, which has each record once.
+    /// The writes of some of the records of a seed, which contains each record once.
     fileprivate func of(_ ids: Set<ExactText>) -> WriteSet {
         var snapshot = Snapshot()
         var changes = ChangeSet()

@@ -3,17 +3,16 @@ import RelayRecords
 extension History {
     /// The event after which the history is as it was at a point.
     ///
-    /// A time means an event that is not later, while the next one is later or there is none. Where a clock
-    /// was set back there may be several; one of them is found.
-    /// - Parameter now: microseconds since 1970, for points that are relative to it.
-    /// - Throws: `outOfRange` when the point is before the first kept event or after the last; a
-    ///   time
-    ///   after the last event is not, since nothing has happened since.
+    /// For a time, this is an event that is not later, where the next one is later or there is none. If a
+    /// clock was set back, there may be several; one of them is found.
+    /// - Parameter now: microseconds since 1970, for points relative to it.
+    /// - Throws: `outOfRange` if the point is before the first kept event or after the last. A time after the
+    ///   last event is in range, because nothing has happened since.
     package func sequence(
         of point: HistoryPoint, now: Int64
     ) throws(EventStoreError) -> UInt64 {
         guard last > 0 else { throw .outOfRange("The log is empty: it has no state yet.") }
-        // Of the state before the first kept event a checkpoint may tell.
+        // A checkpoint may hold the state before the first kept event.
         let states = max(1, first - 1)...last
         switch point {
         case .sequence(let sequence):
@@ -38,14 +37,13 @@ extension History {
         }
     }
 
-    /// How many events are read one after another rather than by binary search, each step of which takes a
-    /// seek.
+    /// How many events are read sequentially instead of by binary search, in which each step takes a seek.
     private static let scanLength: UInt64 = 20_000
 
     private func sequence(at time: Int64) throws(EventStoreError) -> UInt64 {
-        // Nothing has happened since the state that is all there is.
+        // The only state there is; nothing has happened since.
         guard let extent else { return last }
-        // The event at `low` is not after the time; that at `high` is, or is past the last.
+        // The event at `low` is not after the time; the one at `high` is, or is past the last.
         var low = try notLater(than: time, in: extent)
         var high = extent.upperBound + 1
         while high - low > Self.scanLength {
@@ -57,8 +55,8 @@ extension History {
         return low
     }
 
-    /// An event to begin a search with: the first, or, if the clock was set back after it, one of those that
-    /// soon follow, or the last.
+    /// An event from which to start a search: the first or, if the clock was set back after it, one shortly
+    /// after it, or the last.
     private func notLater(
         than time: Int64, in extent: ClosedRange<UInt64>
     ) throws(EventStoreError) -> UInt64 {

@@ -1,11 +1,11 @@
 @_spi(Rooms) package import RelayRecords
 
 extension History {
-    /// Looks at the states of a range one after another, in one pass.
+    /// Visits the states of a range in order, in one pass.
     ///
     /// - Parameters:
-    ///   - isEveryEventSeen: also the states after events that change no record.
-    ///   - look: returns false to stop. Look-ups that it gives the state stay with those that follow.
+    ///   - isEveryEventSeen: also visit the states after events that change no record.
+    ///   - look: returns false to stop. Indexes that it adds to the state are kept by the states after it.
     package func scan(
         in range: ClosedRange<UInt64>, isEveryEventSeen: Bool = false,
         _ look: (inout Snapshot) throws -> Bool

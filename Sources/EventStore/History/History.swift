@@ -2,27 +2,27 @@ package import Disk
 package import EventLog
 @_spi(Rooms) package import RelayRecords
 
-/// The past of a store, read from its directory alone.
+/// The past of a store, read only from its directory.
 ///
-/// Never writes and takes no lock: it works on a copy and on a directory that a server is writing.
-/// The extent is that of the moment in which the history was opened, so that one command sees one
-/// history.
+/// Never writes and takes no lock: it works on a copy, and on a directory that a server is writing to. Its
+/// extent is fixed when it is opened, so that one command sees one history.
 ///
 ///     let history = try History("relay-data")
 ///     let before = try history.snapshot(at: 412)
 package struct History: Sendable {
     package let directory: String
-    /// The first event that is kept, or that will be.
+    /// The first event that is kept, or the next one if there is none.
     package let first: UInt64
-    /// The last event, even if it is no longer kept; 0 when there never was one.
+    /// The last event, even if it is no longer kept; 0 if there never was one.
     package let last: UInt64
-    /// What ends the history before the log's end: the effect of the events after it cannot be known.
+    /// The damage that ends the history before the end of the log: the effect of later events cannot be
+    /// known.
     package let damage: LogDamage?
     /// The last event that can be read, which may be after the damage.
     package let lastReadable: UInt64
-    /// What reading events has passed over so far.
+    /// The damage skipped by reading events so far.
     package let damages = DamageNotes()
-    /// Hears now and then how far reading is: events that were read, of how many.
+    /// Called occasionally with the progress of reading: the events read so far, and the total.
     package var watch: Watch?
     let reader: EventLogReader
 
@@ -48,7 +48,7 @@ package struct History: Sendable {
         }
     }
 
-    /// The history that a journal has, whose reader this is: nothing has to be looked for.
+    /// The history of a journal, given its reader: nothing has to be searched for.
     /// - Parameter last: the last durable event.
     init(
         _ directory: String, _ reader: EventLogReader, through last: UInt64
@@ -61,18 +61,18 @@ package struct History: Sendable {
         damage = nil
     }
 
-    /// The events that are kept; nil when there is none.
+    /// The kept events; nil if there are none.
     package var extent: ClosedRange<UInt64>? { first <= last ? first...last : nil }
 
-    /// The events that can be read, but for what is damaged between them.
+    /// The range of readable events, which may contain damage.
     package var readable: ClosedRange<UInt64>? {
         first <= lastReadable ? first...lastReadable : nil
     }
 
     package var metadata: LogMetadata { reader.metadata }
 
-    /// The first event after which there is a state that can be rebuilt: 1, or that of the checkpoint with
-    /// which a compacted log begins.
+    /// The first event whose state can be rebuilt: 1, or that of the checkpoint with which a compacted log
+    /// begins.
     package var firstState: UInt64 {
         get throws(EventStoreError) {
             if first == 1 { return min(1, last) }
@@ -80,9 +80,9 @@ package struct History: Sendable {
         }
     }
 
-    /// Where to continue after damage: the first event after another for which a checkpoint holds the state.
-    /// What is damaged is noted in ``damages``.
-    /// - Throws: `log(damaged)` where there is none.
+    /// Where to continue after damage: the first event after a given one for which a checkpoint holds the
+    /// state. Damage is noted in ``damages``.
+    /// - Throws: `log(damaged)` if there is none.
     package func nextState(after sequence: UInt64) throws(EventStoreError) -> UInt64 {
         _ = try events(in: sequence + 1...sequence + 1).next()
         let checkpoints = try onLog { () throws(LogError) in try reader.checkpoints.sequences() }
@@ -98,21 +98,21 @@ package struct History: Sendable {
     // MARK: Events
 
     /// One event.
-    /// - Throws: `outOfRange`, `log(damaged)` when it cannot be read, and whatever reading says.
+    /// - Throws: `outOfRange`, `log(damaged)` if it cannot be read, and read errors.
     package func event(_ sequence: UInt64) throws(EventStoreError) -> Event {
         let event = try events(in: sequence...sequence).next()
         guard let event, event.sequence == sequence else { throw notThere(sequence) }
         return event
     }
 
-    /// Why reading has not come upon an event.
+    /// Why reading did not find an event.
     func notThere(_ sequence: UInt64) -> EventStoreError {
         if let damage = damages.all.last { return .unreadable(sequence, damage) }
         return .outOfRange(sequence, readable)
     }
 
-    /// Events in log order. What is damaged is passed over, and noted in ``damages``.
-    /// - Throws: `outOfRange` when the first of them is not there.
+    /// Events in log order. Damage is skipped, and noted in ``damages``.
+    /// - Throws: `outOfRange` if the first of them does not exist.
     package func events(
         in range: ClosedRange<UInt64>
     ) throws(EventStoreError) -> EventIterator {
@@ -134,7 +134,7 @@ package struct History: Sendable {
         return cursor
     }
 
-    /// The times of events alone, which takes no reading of what they say.
+    /// Only the times of events, without reading their contents.
     func times(in range: ClosedRange<UInt64>) throws(EventStoreError) -> TimeIterator {
         TimeIterator(try cursor(in: range))
     }
@@ -147,16 +147,15 @@ package struct History: Sendable {
         return cursor
     }
 
-    /// Events from a sequence on, also those that are appended after the history was opened: at the end it
-    /// returns nil, and continues when it is called again.
+    /// Events from a sequence on, including those appended after the history was opened: at the end it
+    /// returns nil, and continues when called again.
     package func events(following sequence: UInt64) throws(EventStoreError) -> EventIterator {
         EventIterator(try onLog { () throws(LogError) in try reader.events(from: sequence) })
     }
 
     // MARK: States
 
-    /// The newest state, folded from the earliest that can be rebuilt, without the help of later
-    /// checkpoints.
+    /// The newest state, folded from the earliest one that can be rebuilt, without using later checkpoints.
     package func refolded() throws(EventStoreError) -> Snapshot {
         let replay = try Replay(fromEarliest: reader, through: last)
         try replay.advance(to: last)
@@ -164,14 +163,14 @@ package struct History: Sendable {
     }
 
     /// The state after an event; 0 is the state before all events.
-    /// - Throws: `outOfRange`, `notAHistory`, and whatever reading says.
+    /// - Throws: `outOfRange`, `notAHistory`, and read errors.
     package func snapshot(
         at sequence: UInt64, indexes: [IndexDefinition] = []
     ) throws(EventStoreError) -> Snapshot {
         try replay(at: sequence, indexes: indexes).snapshot
     }
 
-    /// The state after an event, to be moved on event by event.
+    /// The state after an event, from which to step event by event.
     package func replay(
         at sequence: UInt64, indexes: [IndexDefinition] = []
     ) throws(EventStoreError) -> Replay {
@@ -183,7 +182,7 @@ package struct History: Sendable {
     }
 }
 
-/// Events of a log, read one after another. Not Sendable: it moves.
+/// Iterates over the events of a log. Not Sendable, because it is stateful.
 package final class EventIterator {
     private let cursor: EventCursor
     private let damages: DamageNotes?
@@ -210,7 +209,7 @@ package final class EventIterator {
     }
 }
 
-/// When events happened, one after another. Not Sendable: it moves.
+/// Iterates over the times of events. Not Sendable, because it is stateful.
 final class TimeIterator {
     private let cursor: EventCursor
 
@@ -224,7 +223,7 @@ final class TimeIterator {
 }
 
 extension EventLogReader {
-    /// The last event, or, where the newest segment is damaged, the last before any damage.
+    /// The last event or, if the newest segment is damaged, the last one before any damage.
     fileprivate func lastInOrder() throws(LogError) -> (sequence: UInt64, damage: LogDamage?) {
         do throws(LogError) {
             return (try head().sequence, nil)
@@ -240,7 +239,7 @@ extension EventLogReader {
         }
     }
 
-    /// The last event that any valid frame has.
+    /// The last event in any valid frame.
     fileprivate func lastBehindDamage() throws(LogError) -> UInt64 {
         var last = try firstSequence() - 1
         let frames = try frames(skippingDamage: true)

@@ -1,9 +1,9 @@
 @_spi(Rooms) import RelayRecords
 
 extension HistoryTail {
-    /// Folds what is left of a history.
+    /// Folds the rest of a history.
     init(_ replay: Replay, through last: UInt64, limits: Limits) throws(EventStoreError) {
-        // The first event is not one of them: before it there are neither records nor a schema.
+        // The first event is excluded: before it there are neither records nor a schema.
         try replay.advance(to: max(last - min(limits.events, last), min(1, last)))
         self.init(after: replay.snapshot, limits: limits)
         if limits.events == 0 { return }

@@ -3,28 +3,28 @@ import EventLog
 
 /// A state that moves through the history, event by event.
 ///
-/// Snapshots taken on the way do not change; keep some to go back. Not Sendable: it moves, and it is the
-/// writer of its snapshots' symbols.
+/// Snapshots taken along the way do not change; keep some to go back. Not Sendable, because it is stateful
+/// and is the writer of its snapshots' symbols.
 package final class Replay {
-    /// The state after the last event that was folded. It may be given more look-ups, which the events to come keep.
+    /// The state after the last folded event. Indexes may be added to it; later events maintain them.
     package var snapshot: Snapshot
     /// A sentence for each checkpoint that could not be used.
     let ignoredCheckpoints: [String]
-    /// Hears now and then how far ``advance(to:)`` is.
+    /// Called occasionally with the progress of ``advance(to:)``.
     var watch: History.Watch?
     private let events: EventCursor
 
-    /// An event whose place in what is read is noted.
+    /// The event up to which read bytes are not counted.
     var mark: UInt64 = 0
     private var bytesThroughMark: UInt64 = 0
 
-    /// Bytes of events read so far after the mark; of all where nothing is marked.
+    /// Bytes of events read so far after the mark; all of them if no mark is set.
     var readBytes: UInt64 { events.byteCount - bytesThroughMark }
 
     /// Events between two calls of a ``History/watch``.
     static let watchInterval: UInt64 = 1_024
 
-    /// Begins with the nearest state at or before an event that takes no folding.
+    /// Starts with the nearest state at or before an event that needs no folding.
     /// - Parameter last: the last event to fold.
     convenience init(
         _ reader: EventLogReader, near sequence: UInt64, through last: UInt64,
@@ -41,8 +41,8 @@ package final class Replay {
             reader, from: snapshot, through: last, ignoredCheckpoints: restored.ignored)
     }
 
-    /// Begins with the earliest state that can be rebuilt: the empty one, or, in a compacted log,
-    /// that of the oldest checkpoint that can be used.
+    /// Starts with the earliest state that can be rebuilt: the empty one or, in a compacted log, that of the
+    /// oldest usable checkpoint.
     convenience init(
         fromEarliest reader: EventLogReader, through last: UInt64
     ) throws(EventStoreError) {
@@ -82,7 +82,7 @@ package final class Replay {
     package struct Step {
         package let event: Event
         package let changes: ChangeSet
-        /// Of a response: the mutation that it ends.
+        /// For a response, the mutation that it ends.
         package let intent: MutationIntent?
     }
 
@@ -109,12 +109,12 @@ package final class Replay {
                 throw .missing(snapshot.sequence + 1)
             }
             try fold(event, changes: &changes)
-            // Not asked for; kept small rather than recreated for each event.
+            // Not needed here; kept small instead of being recreated for each event.
             if changes.fields.count > 1_024 { changes = ChangeSet() }
         }
     }
 
-    /// Damage ends what can be known: no state after it follows from the events before it.
+    /// After damage nothing can be known: no later state follows from the events before it.
     private func nextEvent(towards sequence: UInt64) throws(EventStoreError) -> Event? {
         do throws(EventStoreError) {
             return try events.nextEvent()

@@ -9,16 +9,16 @@ import EventLog
     import Darwin
 #endif
 
-/// The events of a history whose bytes have one of some ids in them, and what their mutations asked for.
+/// The events of a history whose bytes contain one of several ids, and the intents of their mutations.
 ///
-/// Nearly all events are passed over without being decoded, which makes looking for what happened to a few
-/// records much cheaper than a fold. An event that has the id but does not write the record is also returned.
-/// Not Sendable: it moves.
+/// Nearly all events are skipped without being decoded, so finding out what happened to a few records is much
+/// cheaper than a fold. An event that contains the id but does not write the record is also returned. Not
+/// Sendable, because it is stateful.
 final class TouchingEvents {
-    /// How many mutations are remembered undecoded. Nearly always the last one is asked for, by its response.
+    /// How many mutations are remembered undecoded. Nearly always the last one is needed, by its response.
     static let memory = 64
 
-    /// Gives every event that can end or change an optimistic entry, whatever is in it.
+    /// Return every event that can end or change an optimistic entry, whatever it contains.
     var givesAllEnds = false
     private let history: History
     private let ids: [[UInt8]]
@@ -29,7 +29,7 @@ final class TouchingEvents {
     private var firstLost: UInt64?
     private let total: UInt64
     private var done: UInt64 = 0
-    /// The last mutations, each in the place of the one that many before it.
+    /// The most recent mutations, as a ring buffer.
     private(set) var mutations: [(sequence: UInt64, payload: [UInt8])] = []
     private var mutationCount = 0
 
@@ -44,7 +44,7 @@ final class TouchingEvents {
         total = range.upperBound - range.lowerBound
     }
 
-    /// The first event that damage has hidden; known at the end.
+    /// The first event hidden by damage; known at the end.
     var lost: UInt64? { firstLost ?? (expected <= last ? expected : nil) }
 
     private enum Found {
@@ -52,7 +52,7 @@ final class TouchingEvents {
         case event(Result<Event, EventStoreError>)
     }
 
-    /// The next of them; nil at the end.
+    /// The next such event; nil at the end.
     func next() throws(EventStoreError) -> Event? {
         while true {
             done += 1
@@ -98,7 +98,7 @@ final class TouchingEvents {
         ids.contains { id in id.withUnsafeBytes { payload.hasPiece($0) } }
     }
 
-    /// What a mutation asked for; nil when it cannot be read any more.
+    /// The intent of a mutation; nil if it can no longer be read.
     func intent(of mutation: UInt64) throws(EventStoreError) -> MutationIntent? {
         if let payload = mutations.first(where: { $0.sequence == mutation })?.payload {
             let body = payload.withUnsafeBytes {
@@ -126,10 +126,10 @@ extension Result<Event, EventStoreError> {
 }
 
 extension History {
-    /// A state in which some records are right, and nothing else is.
+    /// A state in which only some records are correct.
     ///
-    /// What a record becomes depends on nothing but the writes of that record, so only the events
-    /// that touch one of them are folded.
+    /// A record depends only on the writes to that record, so only the events that touch one of them are
+    /// folded.
     package func snapshot(
         at sequence: UInt64, of records: [String]
     ) throws(EventStoreError) -> Snapshot {
@@ -152,7 +152,7 @@ extension History {
         return snapshot
     }
 
-    /// What an event changed in confirmed records.
+    /// The changes that an event made to confirmed records.
     package func changes(by sequence: UInt64) throws(EventStoreError) -> [FieldDifference] {
         guard let writes = try event(sequence).body.confirmedWrites else { return [] }
         let before = try snapshot(at: sequence - 1, of: writes.recordIDs)
@@ -162,7 +162,7 @@ extension History {
         return before.differences(to: after)
     }
 
-    /// What a mutation asked for; nil when the log no longer has it, or when it is damaged.
+    /// The intent of a mutation; nil if the log no longer has it, or it is damaged.
     package func intent(of mutation: UInt64) throws(EventStoreError) -> MutationIntent? {
         guard readable?.contains(mutation) == true else { return nil }
         do throws(EventStoreError) {
@@ -176,7 +176,7 @@ extension History {
 }
 
 extension EventBody {
-    /// What the event changes in confirmed records.
+    /// The event's writes to confirmed records.
     package var confirmedWrites: WriteSet? {
         switch self {
         case .genesis(_, let seed): seed
@@ -188,7 +188,7 @@ extension EventBody {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether these bytes are somewhere among those.
+    /// Whether these bytes contain others.
     fileprivate func hasPiece(_ piece: UnsafeRawBufferPointer) -> Bool {
         if piece.isEmpty { return true }
         guard let start = baseAddress, let pieceStart = piece.baseAddress, count >= piece.count

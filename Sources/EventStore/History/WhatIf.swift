@@ -1,12 +1,12 @@
 @_spi(Rooms) package import RelayRecords
 
-/// Another course that a history might have taken.
+/// A different course that a history might have taken.
 package struct HistoryChange: Sendable {
-    /// Events that never were. With a mutation goes what ended it.
+    /// Events that did not happen. Skipping a mutation also skips what ended it.
     package var skipped: Set<UInt64>
     /// Writes that happen right after an event, in this order.
     package var inserted: [UInt64: [WriteSet]]
-    /// Events that happen in each other's place; of a mutation that means its response.
+    /// Pairs of events that swap places; for a mutation this means its response.
     package var exchanged: [(UInt64, UInt64)]
 
     package init(
@@ -22,11 +22,11 @@ package struct HistoryChange: Sendable {
 extension History {
     /// What would be different now if the history had taken another course.
     ///
-    /// Folds the log again, in memory, as it was and as it would have been. Events that follow write what
-    /// they wrote: a record that one of them changes comes to be if its creation is skipped.
-    /// - Returns: before is what is, after is what would be.
-    /// - Throws: `outOfRange` for an event that is not there or has nothing to exchange, and for
-    ///   skipping the first of a log, without which there is nothing.
+    /// Folds the log again, in memory, as it was and as it would have been. Later events write what they
+    /// wrote: a record that one of them changes is created even if its creation is skipped.
+    /// - Returns: before is the actual state, after the hypothetical one.
+    /// - Throws: `outOfRange` for an event that does not exist or has nothing to exchange, and for skipping
+    ///   the first event of a log, without which there is nothing.
     package func whatIf(_ change: HistoryChange) throws(EventStoreError) -> [FieldDifference] {
         guard let start = try start(of: change) else { return [] }
         let replay = try replay(at: start - 1)
@@ -45,15 +45,15 @@ extension History {
         return replay.snapshot.differences(to: course.snapshot)
     }
 
-    /// What would be different today if some events had never been.
+    /// What would be different now if some events had not happened.
     package func whatIf(
         skipping skipped: Set<UInt64>
     ) throws(EventStoreError) -> [FieldDifference] {
         try whatIf(HistoryChange(skipped: skipped))
     }
 
-    /// The first event that a change is about; nil when it is about none.
-    /// - Throws: `outOfRange` for an event that is not there, and for skipping the first of a log.
+    /// The first event that a change concerns; nil if it concerns none.
+    /// - Throws: `outOfRange` for an event that does not exist, and for skipping the first event of a log.
     package func start(of change: HistoryChange) throws(EventStoreError) -> UInt64? {
         if change.skipped.contains(first), extent != nil {
             throw .outOfRange("Event \(first) begins the log: nothing can be without it.")
@@ -67,7 +67,7 @@ extension History {
         return places.first
     }
 
-    /// The write sets of events that took another's place, by that place.
+    /// The write sets of exchanged events, by the event that now makes the writes.
     private func exchangedWrites(
         _ change: HistoryChange
     ) throws(EventStoreError) -> [UInt64: WriteSet] {
@@ -80,11 +80,11 @@ extension History {
         return writes
     }
 
-    /// The event that writes what another one began, and what it writes.
+    /// The event that writes what another one started, and what it writes.
     package struct Effect: Sendable {
         package let sequence: UInt64
         package let writes: WriteSet
-        /// Nil of a local update.
+        /// Nil for a local update.
         package let response: MutationResponse?
     }
 
@@ -110,11 +110,11 @@ extension History {
     }
 }
 
-/// A state on the way that a history did not take.
+/// A state on the course that a history did not take.
 private struct AlternativeCourse {
     private(set) var snapshot: Snapshot
     private let change: HistoryChange
-    /// By the event that writes these instead of its own.
+    /// Replacement writes, by event.
     private let writes: [UInt64: WriteSet]
     private var skippedMutations: Set<UInt64> = []
 
@@ -124,7 +124,7 @@ private struct AlternativeCourse {
         self.writes = writes
     }
 
-    /// Folds an event as it would have been, and what would have come right after it.
+    /// Folds an event as it would have been, and then what would have come right after it.
     mutating func fold(_ event: Event) throws(FoldError) {
         var event = event
         event.body = body(of: event)
@@ -138,7 +138,7 @@ private struct AlternativeCourse {
     private mutating func body(of event: Event) -> EventBody {
         if change.skipped.contains(event.sequence) || endsSkippedMutation(event.body) {
             if case .mutation = event.body { skippedMutations.insert(event.sequence) }
-            // Takes its place in the sequence and does nothing.
+            // Keeps the sequence without any effect.
             return .unknown(kind: 0, payload: [])
         }
         guard let writes = writes[event.sequence] else { return event.body }

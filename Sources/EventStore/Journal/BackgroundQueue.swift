@@ -2,7 +2,7 @@ import Dispatch
 import EventLog
 @_spi(Rooms) import Threads
 
-/// Does one thing after the other, in the background: a dispatch queue, or what runs in its place.
+/// Runs work serially in the background: a dispatch queue, or a runner in its place.
 final class BackgroundQueue: Sendable {
     private struct Steps {
         var waiting = FIFO<@Sendable () -> Void>()
@@ -12,8 +12,8 @@ final class BackgroundQueue: Sendable {
     private let steps = Lock(Steps())
 
     /// - Parameters:
-    ///   - isUtility: others go first.
-    ///   - runner: runs what is handed over; nil for a dispatch queue.
+    ///   - isUtility: other work goes first.
+    ///   - runner: runs the work; nil for a dispatch queue.
     init(_ label: String, isUtility: Bool = false, runner: (any LogRunner)?) {
         guard let runner else {
             queue = DispatchQueue(label: label, qos: isUtility ? .utility : .unspecified)
@@ -29,13 +29,13 @@ final class BackgroundQueue: Sendable {
         return .worked
     }
 
-    /// Hands something over and does not wait.
+    /// Submits work without waiting for it.
     func async(_ work: @escaping @Sendable () -> Void) {
         if let queue { return queue.async(execute: work) }
         steps.withLock { $0.waiting.append(work) }
     }
 
-    /// Does something when everything that was handed over before is done.
+    /// Runs work after everything submitted earlier is done, and waits for it.
     func sync<Result>(_ work: () throws -> Result) rethrows -> Result {
         if let queue { return try queue.sync(execute: work) }
         while case .worked = step() {}

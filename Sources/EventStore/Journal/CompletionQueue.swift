@@ -1,14 +1,14 @@
 @_spi(Rooms) import RelayRecords
 
-/// The order in which appends are completed: that of the calls, whatever happens to each.
+/// The order in which appends are completed: that of the calls, whatever the outcome of each.
 ///
-/// The log completes what it took, in order, on its own thread; what it refuses is known at once, but must
-/// not overtake what was accepted before. A state machine without threads or locks: every append takes a
-/// ticket, every ticket gets its result once, and ``takeReady()`` gives out the front of the queue as far as
-/// results are known.
+/// The log completes what it accepted, in order, on its own thread. A refusal is known at once, but must not
+/// overtake what was accepted before. A state machine without threads or locks: every append takes a ticket,
+/// every ticket gets its result once, and ``takeReady()`` returns the front of the queue as far as results
+/// are known.
 ///
-/// Invariant: between a ``takeReady()`` that gave something and the one that gives nil, no other thread
-/// is given anything, so that two threads cannot complete out of order.
+/// Invariant: between a ``takeReady()`` that returns something and the one that returns nil, no other thread
+/// gets anything, so two threads cannot complete out of order.
 struct CompletionQueue {
     typealias Completion = @Sendable (Result<UInt64, JournalError>) -> Void
 
@@ -41,14 +41,14 @@ struct CompletionQueue {
         entries[place].result = result
     }
 
-    /// Asks to deliver; a caller that gets true calls ``takeReady()`` until it gives nil.
+    /// Requests delivery; a caller that gets true calls ``takeReady()`` until it returns nil.
     mutating func beginDelivery() -> Bool {
         guard !isBeingDelivered else { return false }
         isBeingDelivered = true
         return true
     }
 
-    /// The next completion whose turn it is; nil ends the delivery.
+    /// The next completion that is ready, in order; nil ends the delivery.
     mutating func takeReady() -> Ready? {
         assert(isBeingDelivered, "one at a time delivers")
         guard let entry = entries.first, let result = entry.result else {
@@ -56,7 +56,7 @@ struct CompletionQueue {
             return nil
         }
         entries.removeFirst()
-        // An empty slice would keep all that it once had.
+        // An empty slice would keep its old buffer alive.
         if entries.isEmpty { entries = [] }
         taken += 1
         return Ready(completion: entry.completion, result: result)

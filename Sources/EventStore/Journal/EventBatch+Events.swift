@@ -12,7 +12,7 @@ extension EventBatch {
 }
 
 extension EventCursor {
-    /// The next event, read; nil at the end.
+    /// The next event, decoded; nil at the end.
     func nextEvent() throws(EventStoreError) -> Event? {
         let result = try onLog { () throws(LogError) in
             try next { sequence, kind, time, payload in

@@ -4,7 +4,7 @@ import Threads
 
 /// A journal in the files of a directory (docs/log-format.md).
 ///
-/// It has the directory's lock until ``close()``, or the end of the process.
+/// It holds the directory's lock until ``close()``, or until the process ends.
 public final class FileJournal: EventJournal, RestorableJournal {
     package let directory: String
     package let metadata: LogMetadata
@@ -17,11 +17,11 @@ public final class FileJournal: EventJournal, RestorableJournal {
     private let completions = Lock(CompletionQueue())
     /// Reports refusals, which happen on the caller's own thread.
     private let refusals: BackgroundQueue
-    /// Reads the past, which may take its time. A reader waits for the last answer before it asks on.
+    /// Reads the past, which may take a while. A reader waits for each answer before its next request.
     private let past: BackgroundQueue
-    /// Tries whether the disk has room, whatever the past takes.
+    /// Checks whether the disk has room, independently of reads of the past.
     private let room: BackgroundQueue
-    /// Those who wait for the attempt in progress.
+    /// Callers waiting for the check in progress.
     private let roomAskers = Lock<[CheckedContinuation<Bool, Never>]>([])
 
     init(_ opened: OpenedLog) {
@@ -39,13 +39,13 @@ public final class FileJournal: EventJournal, RestorableJournal {
 
     /// How a client's journal is kept.
     public struct Options: Sendable {
-        /// About how many bytes of history are kept on the disk, apart from the state itself; nil: all of it.
+        /// Approximate bytes of history kept on the disk, apart from the state itself; nil keeps all of it.
         ///
-        /// Checkpoints are written in time, and what happened before the last two of them is dropped. The
-        /// state, and mutations in flight, are not affected.
+        /// Checkpoints are written in time, and everything before the last two of them is dropped. The state,
+        /// and mutations in flight, are not affected.
         public var historyBytes: UInt64? = 64 << 20
 
-        /// The options that are used if nothing is said.
+        /// The default options.
         public init() {}
 
         fileprivate var store: EventStoreOptions {
@@ -53,7 +53,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
             guard let historyBytes else { return store }
             store.dropsEventsBeforeCheckpoints = true
             store.keptCheckpoints = 2
-            // Two intervals, the segments that they begin and end in, and one that is made ready.
+            // Two intervals, the segments in which they begin and end, and one being prepared.
             store.checkpointInterval.bytes = max(historyBytes / 5, 4_096)
             store.log.segmentSizeBytes = min(64 << 20, max(historyBytes / 8, 4_096))
             store.log.firstSegmentSizeBytes = min(1 << 20, store.log.segmentSizeBytes)
@@ -64,8 +64,8 @@ public final class FileJournal: EventJournal, RestorableJournal {
     /// Opens the journal in a directory, which is created if there is none, for a client's store
     /// (`Store(journal:)`). Blocks while it reads.
     ///
-    /// - Throws: an error whose description is a whole message: the directory is in use, or cannot be read or
-    ///   written, or holds something that is not a journal. Nothing is changed then.
+    /// - Throws: an error whose description is a complete message: the directory is in use, cannot be read or
+    ///   written, or contains something that is not a journal. In that case nothing is changed.
     public convenience init(directory: String, options: Options = Options()) throws {
         try self.init(directory: directory, storeOptions: options.store)
     }
@@ -93,10 +93,10 @@ public final class FileJournal: EventJournal, RestorableJournal {
     /// What has been appended since the journal was opened, for metrics.
     package var statistics: AppendStatistics { log.statistics }
 
-    /// The last durable event, and the hash that names the history up to it.
+    /// The last durable event, and the hash that identifies the history up to it.
     package var durableHead: LogHead { log.head }
 
-    /// Bytes of events that wait for the disk.
+    /// Bytes of events waiting for the disk.
     package var waitingBytes: Int { log.waitingBytes }
 
     package func append(
@@ -106,12 +106,12 @@ public final class FileJournal: EventJournal, RestorableJournal {
         var batch = EventBatch()
         for event in events { batch.append(event) }
         let last = sequence + UInt64(events.count)
-        // Under the lock, so that tickets and sequences are given out in one order.
+        // Under the lock, so that tickets and sequences are assigned in the same order.
         let isRefused = completions.withLock { completions in
             let ticket = completions.add(completion)
             do throws(LogError) {
                 try log.enqueue(batch, expecting: sequence + 1) { [self] result in
-                    // The log says how far it is durable by now: perhaps beyond these events.
+                    // The log reports how far it is durable by now, perhaps beyond these events.
                     settle(ticket, result.map { _ in last })
                 }
                 return false
@@ -168,7 +168,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
         }
     }
 
-    /// Reads on the journal's own thread, so that no other work is held up.
+    /// Reads on the journal's own thread, so that no other work is blocked.
     fileprivate func onPast<Value: Sendable>(
         _ read: @escaping @Sendable (EventLogReader, UInt64) throws(EventStoreError) -> Value
     ) async throws -> Value {
@@ -182,7 +182,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
         }
     }
 
-    /// Writes a small file next to the log and removes it again; once for all callers in the meantime.
+    /// Writes a small file next to the log and removes it; callers in the meantime share one attempt.
     package func hasRoom() async -> Bool {
         await withCheckedContinuation { asker in
             let isFirst = roomAskers.withLock { askers in
@@ -193,7 +193,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
         }
     }
 
-    /// Who waits for the answer of ``hasRoom()``.
+    /// The number of callers waiting for ``hasRoom()``.
     var roomAskerCount: Int { roomAskers.withLock { $0.count } }
 
     private func tryRoom() {
@@ -207,26 +207,26 @@ public final class FileJournal: EventJournal, RestorableJournal {
 
     // MARK: Checkpoints
 
-    /// Begins to write a checkpoint if enough was appended since the last. Returns at once.
+    /// Starts writing a checkpoint if enough was appended since the last one. Returns at once.
     /// - Parameter snapshot: a durable state of this journal's history.
     package func checkpointIfDue(_ snapshot: Snapshot) {
         checkpointer.beginIfDue(snapshot, logBytes: log.statistics.bytes)
     }
 
-    /// Writes a checkpoint now, so that the next start is a short one. Blocks.
+    /// Writes a checkpoint now, so that the next start is fast. Blocks.
     /// - Parameter snapshot: a durable state of this journal's history.
     package func checkpoint(_ snapshot: Snapshot) throws(EventStoreError) {
         try checkpointer.write(now: snapshot)
     }
 
-    /// Waits for what is being appended, marks the log as closed, waits for a checkpoint that is being written, and
-    /// gives the lock back. Blocks.
+    /// Waits for appends in progress, marks the log as closed, waits for a checkpoint in progress, and
+    /// releases the lock. Blocks.
     ///
-    /// Not to be called by a completion. Later appends fail with `closed`.
+    /// Must not be called in a completion. Later appends fail with `closed`.
     public func close() { close {} }
 
-    /// As ``close()``, and writes a checkpoint, so that the next start is a short one: when the log is marked as
-    /// closed, since a large state takes its time, and not every supervisor waits for that.
+    /// Like ``close()``, but also writes a checkpoint, so that the next start is fast. It does so after the
+    /// log is marked as closed, because a large state takes a while, and not every supervisor waits for that.
     /// - Parameter snapshot: a durable state of this journal's history.
     /// - Throws: why there is no checkpoint. The log is closed in any case.
     package func close(checkpointing snapshot: Snapshot) throws(EventStoreError) {
@@ -244,7 +244,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
         log.close { [checkpointer, room] in
             last()
             checkpointer.close()
-            // A try writes into the directory, which is another's when the lock is given back.
+            // A check writes to the directory, which belongs to someone else once the lock is released.
             room.sync {}
         }
         refusals.sync {}
@@ -253,7 +253,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
 }
 
 extension JournalError {
-    /// - Parameter next: the sequence that the log gives to the next event.
+    /// - Parameter next: the sequence that the log assigns to the next event.
     init(_ error: LogError, next: UInt64) {
         let code: Code =
             switch error.code {
@@ -268,9 +268,9 @@ extension JournalError {
     }
 }
 
-/// Reads events from the files, never beyond what is durable, and waits there for more.
+/// Reads events from the files, never beyond what is durable, and then waits for more.
 ///
-/// It reads some ahead, so that not every event costs a way to the journal's thread and back.
+/// It reads ahead, so that not every event costs a round trip to the journal's thread.
 private actor EventFollower {
     private static let batchEvents = 128
     private static let batchBytes: UInt64 = 256 << 10
@@ -278,7 +278,7 @@ private actor EventFollower {
     private let journal: FileJournal
     private let head: DurableSequence
     private let cursor = Lock<EventCursor?>(nil)
-    /// The next event to give out.
+    /// The next event to return.
     private var sequence: UInt64
     private var ahead: ArraySlice<Event> = []
 
@@ -319,7 +319,7 @@ private actor EventFollower {
                         events.append(event)
                     }
                 } catch  where !events.isEmpty {
-                    cursor = nil  // It comes to the same place again, behind these events.
+                    cursor = nil  // The next read fails at the same place, after these events.
                 }
                 return events
             }

@@ -1,13 +1,13 @@
 import EventLog
 @_spi(Rooms) import RelayRecords
 
-/// A log that has been opened for writing, brought into order and folded.
+/// A log that has been opened for writing, recovered and folded.
 struct OpenedLog {
     let directory: String
     let log: EventLogWriter
     let reader: EventLogReader
     let checkpointer: Checkpointer
-    /// The first event of which there is a state.
+    /// The first event for which there is a state.
     let earliestState: UInt64
     /// The state after the last event.
     let snapshot: Snapshot
@@ -15,7 +15,7 @@ struct OpenedLog {
     let report: StartReport
     let runner: (any LogRunner)?
 
-    /// As ``EventStore/open(_:indexes:options:)``.
+    /// The same as ``EventStore/open(_:indexes:options:)``.
     init(
         _ directory: String, indexes: [IndexDefinition] = [],
         options: EventStoreOptions = EventStoreOptions()

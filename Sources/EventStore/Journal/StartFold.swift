@@ -1,28 +1,28 @@
 import EventLog
 @_spi(Rooms) import RelayRecords
 
-/// How a start comes to the state after the last event.
+/// How a start reaches the state after the last event.
 ///
-/// Subscriptions resume from the newest commits, each with the state after it. So the fold begins before
-/// these, though a later checkpoint may be there: what a start costs more is bounded by the interval between
-/// two checkpoints, and what a resume costs follows from what was missed, however the last run has ended.
+/// Subscriptions resume from the newest commits, each with the state after it. So the fold starts before
+/// these, even if there is a later checkpoint. The extra cost of a start is bounded by the interval between
+/// two checkpoints, and the cost of a resume depends on what was missed, however the last run ended.
 struct StartFold {
     /// The state after the last event.
     let snapshot: Snapshot
     let tail: HistoryTail
-    /// The event of the checkpoint that it began with; 0 for none.
+    /// The event of the checkpoint from which it started; 0 if none.
     let restored: UInt64
-    /// The event of the newest checkpoint, which may be a later one; 0 for none.
+    /// The event of the newest checkpoint, which may be a later one; 0 if none.
     let newest: UInt64
     /// Bytes of events after the newest checkpoint.
     let tailBytes: UInt64
-    /// A sentence for each checkpoint that could not be used, and for a tail that is shorter than it was to be.
+    /// A sentence for each checkpoint that could not be used, and one if the tail is shorter than requested.
     let remarks: [String]
 
     /// - Parameters:
-    ///   - first: the first event that is kept.
+    ///   - first: the first kept event.
     ///   - head: the last event.
-    ///   - limits: how much of the newest events is wanted.
+    ///   - limits: how many of the newest events are requested.
     init(
         _ reader: EventLogReader, from first: UInt64, through head: UInt64,
         tail limits: HistoryTail.Limits,
@@ -65,8 +65,9 @@ struct StartFold {
 }
 
 extension EventLogReader {
-    /// The first event of which there is a state: where the beginning is gone, events may be kept before it.
-    /// - Parameter first: the first event that is kept.
+    /// The first event for which there is a state. If the log's beginning is gone, events before it may still
+    /// be kept.
+    /// - Parameter first: the first kept event.
     func earliestState(from first: UInt64) throws(EventStoreError) -> UInt64 {
         if first <= 1 { return 0 }
         let sequences = try onLog { () throws(LogError) in try checkpoints.sequences() }

@@ -1,7 +1,7 @@
 import RelayJSON
 
 extension EventCondition {
-    /// The sequences between which all events are that can fulfil the condition: no other need be read.
+    /// The sequences between which all events that can satisfy the condition are: no others need be read.
     package var bounds: ClosedRange<UInt64>? { root.bounds.range }
 }
 
@@ -26,7 +26,7 @@ private struct Bounds {
 }
 
 extension Bounds {
-    /// The numbers that are less than another one, not less, or equal to it.
+    /// The numbers for which a comparison with this number holds.
     init(_ comparison: EventCondition.Comparison, _ number: Int64) {
         // Sequences are not negative.
         let bound = UInt64(clamping: number)
@@ -78,7 +78,7 @@ extension EventCondition.Operand {
 }
 
 extension EventCondition.Comparison {
-    /// The same with left and right exchanged.
+    /// The equivalent comparison with left and right exchanged.
     fileprivate var turned: EventCondition.Comparison? {
         switch self {
         case .equal: .equal

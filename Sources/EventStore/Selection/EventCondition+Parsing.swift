@@ -1,7 +1,7 @@
 import RelayJSON
 
 extension EventCondition {
-    /// Reads a condition.
+    /// Parses a condition.
     /// - Parameter now: microseconds since 1970, for times like `@now-1h`.
     /// - Throws: what is wrong, and where.
     package init(parsing text: String, now: Int64) throws(EventTextError) {
@@ -68,7 +68,7 @@ private struct Parser {
         let right = try readOperand(wordsAreTexts: true)
         try checkNumber(right, besides: left, at: start)
         try checkNumber(left, besides: right, at: beginning)
-        // Times are compared as times, not as texts.
+        // Times are compared as times, not as text.
         return .compare(
             left.isTime ? left : try time(left, besides: right, at: start), comparison,
             right.isTime ? right : try time(right, besides: left, at: start))
@@ -86,7 +86,8 @@ private struct Parser {
         }
     }
 
-    /// Another value would be neither less nor greater than a number, nor the same, so that nothing would match.
+    /// Any other value would be neither less than, greater than nor equal to a number, so that nothing would
+    /// match.
     private func checkNumber(
         _ operand: Operand, besides other: Operand, at position: Int
     ) throws(EventTextError) {
@@ -179,7 +180,7 @@ private struct Parser {
         return Comparison.allCases.first { take($0.rawValue) }
     }
 
-    /// Passes the next token if it is one of these words or symbols.
+    /// Consumes the next token if it is one of these words or symbols.
     private mutating func take(_ names: String...) -> Bool {
         switch tokens.first?.kind {
         case .word(let name)? where names.contains(name),
@@ -213,7 +214,7 @@ private struct Token: CustomStringConvertible {
     }
 
     let kind: Kind
-    /// The place of its first character, from 1.
+    /// The position of its first character, from 1.
     let position: Int
 
     var description: String {
@@ -250,7 +251,7 @@ private struct Tokens {
         }
     }
 
-    /// A backslash before the quotation mark makes it one of the text; others are the text's own.
+    /// A backslash before the quotation mark makes it part of the text; other backslashes are literal.
     private mutating func readText(quotedBy quote: Character) throws(EventTextError) {
         let start = place
         var text = ""

@@ -8,11 +8,11 @@ import RelayJSON
 ///     time > @now-1h && (mutationId contains "cli:" || ends < 100)
 ///
 /// From weakest to strongest: `or` (`||`), `and` (`&&`), `not` (`!`), the comparisons `==` (`=`), `!=`,
-/// `<`, `<=`, `>`, `>=`, `contains`, `in`, `matches`. A field alone holds when it is there and not
+/// `<`, `<=`, `>`, `>=`, `contains`, `in`, `matches`. A field alone holds if it exists and is not
 /// false or empty. A field that the event does not have is null: equal to null, and neither less nor
-/// greater than anything. `contains` looks for an element of a list, or for a piece of a text;
+/// greater than anything. `contains` looks for an element of a list, or for a substring of a text;
 /// `matches` searches a text for a regular expression. Texts are in single or double quotes; after a
-/// comparison a word that names no field is also a text.
+/// comparison, a word that names no field is also a text.
 package struct EventCondition {
     let root: Node
 
@@ -105,7 +105,7 @@ extension JSONValue {
         }
     }
 
-    /// The same, of what can be less or greater at all.
+    /// Equality for values that can be ordered.
     fileprivate func isSameOrdered(as other: JSONValue) -> Bool {
         (number != nil || string != nil) && isSame(as: other)
     }

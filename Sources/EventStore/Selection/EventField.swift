@@ -1,15 +1,15 @@
 package import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// A field of an event, as conditions and templates name it.
+/// A field of an event, as named in conditions and templates.
 package struct EventField: Sendable, Hashable {
     package enum Name: String, Sendable, CaseIterable {
         case sequence
-        /// When it happened.
+        /// When the event happened.
         case time
         /// `genesis`, `schema`, `mutation`, `response`, `revocation`, `update`.
         case kind
-        /// As a list of events shows it; of a response that of its mutation.
+        /// As in a list of events; for a response, that of its mutation.
         case operation
         /// The root field of the mutation.
         case field
@@ -17,7 +17,7 @@ package struct EventField: Sendable, Hashable {
         case viewer
         /// The ids of the records that the event writes.
         case records
-        /// What the mutation was asked with: `variables.input.text`.
+        /// The arguments of the mutation: `variables.input.text`.
         case variables
         /// The sequence of the mutation that a response or revocation ends.
         case ends
@@ -25,19 +25,18 @@ package struct EventField: Sendable, Hashable {
         case reason
     }
 
-    /// It has a number, or none.
+    /// Its value is a number or missing.
     var isNumber: Bool { name == .sequence || name == .ends }
 
     package let name: Name
-    /// What is looked at inside the variables: keys of objects, and places in lists from 0.
+    /// The path inside the variables: keys of objects, and indexes of lists from 0.
     package let path: [Substring]
 
-    /// Reads a name such as `kind` or `variables.input.text`.
-    /// - Throws: which names there are; the position is that of the text's beginning.
+    /// Parses a name such as `kind` or `variables.input.text`.
+    /// - Throws: which names there are; the position is the start of the text.
     init(_ text: String) throws(EventTextError) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        // The variables are the arguments of the mutation's field; the list of events calls them that as
-        // well.
+        // The variables are the arguments of the mutation's field; the list of events also uses that name.
         let first = parts.first == "arguments" ? "variables" : parts.first ?? ""
         guard let name = Name(rawValue: String(first)) else {
             let known = Name.allCases.map(\.rawValue).joined(separator: ", ")
@@ -50,7 +49,7 @@ package struct EventField: Sendable, Hashable {
         path = Array(parts.dropFirst())
     }
 
-    /// The value in an event, times in microseconds since 1970; null when the event has none.
+    /// The value in an event, times in microseconds since 1970; null if the event has none.
     package func value(in event: EventSummary) -> JSONValue {
         switch name {
         case .sequence: .int(Int64(clamping: event.sequence))
@@ -80,7 +79,7 @@ package struct EventField: Sendable, Hashable {
 /// Why a text is not a condition or not a template.
 package struct EventTextError: Error, Hashable, CustomStringConvertible {
     package let message: String
-    /// The place of the character at which it goes wrong, from 1.
+    /// The position of the character where it goes wrong, from 1.
     package let position: Int
 
     init(_ message: String, at position: Int = 1) {
@@ -88,7 +87,7 @@ package struct EventTextError: Error, Hashable, CustomStringConvertible {
         self.position = position
     }
 
-    /// The same, in a text that begins at a place of a longer one.
+    /// The same error, for a text that starts at a position of a longer one.
     func moved(to start: Int) -> EventTextError {
         EventTextError(message, at: start + position - 1)
     }

@@ -1,13 +1,13 @@
 import RelayJSON
 import RelayRecords
 
-/// A line about an event, with places to be filled in.
+/// A line about an event, with placeholders.
 ///
 ///     {sequence:8}{time}  {operation} {variables.input.text}
 ///
-/// `{FIELD}` is a field of ``EventField``; `{FIELD:20}` fills it with spaces to 20 characters, and
+/// `{FIELD}` is a field of ``EventField``; `{FIELD:20}` pads it with spaces to 20 characters, and
 /// `{FIELD:>20}` puts them in front. A field that the event does not have is `-`. `{{` and `}}` are braces;
-/// `\t` and `\n` a tabulator and a new line.
+/// `\t` and `\n` are a tab and a newline.
 package struct EventTemplate: Sendable {
     private enum Part: Sendable {
         case text(String)

@@ -1,6 +1,6 @@
 import RelayRecords
 
-/// A point of a history as people name it.
+/// A point of a history, as people write it.
 ///
 ///     412                          after event 412
 ///     2026-11-21T09:30:00Z         after the last event at or before that time
@@ -11,9 +11,9 @@ package enum HistoryPoint: Hashable, Sendable {
     case sequence(UInt64)
     /// Microseconds since 1970.
     case time(microseconds: Int64)
-    /// So many events before the last.
+    /// This many events before the last.
     case beforeLast(UInt64)
-    /// So long before now.
+    /// This long before now.
     case ago(microseconds: Int64)
 
     /// - Throws: `notAPoint`.
@@ -36,8 +36,8 @@ package enum HistoryPoint: Hashable, Sendable {
         return UInt64(digits: rest.dropFirst()).map { .beforeLast($0) }
     }
 
-    /// Reads a length of time such as `90s` or `1d12h`, in microseconds.
-    /// - Returns: nil if the text is not one, or is longer than a log can be old.
+    /// Parses a duration such as `90s` or `1d12h`, in microseconds.
+    /// - Returns: nil if the text is not one, or is longer than any log can be old.
     package static func microseconds(ofDuration text: some StringProtocol) -> Int64? {
         var total: Int64 = 0
         var rest = text[...]
@@ -61,7 +61,7 @@ package enum HistoryPoint: Hashable, Sendable {
 }
 
 extension UInt64 {
-    /// A text of nothing but digits; `+1` is not one.
+    /// A text consisting only of digits; `+1` is not accepted.
     fileprivate init?(digits text: some StringProtocol) {
         guard text.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
         self.init(text)

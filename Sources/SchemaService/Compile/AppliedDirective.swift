@@ -1,18 +1,18 @@
 import GraphQLLanguage
 
-/// A directive on a field, and what its arguments name. The language has checked that they are texts where
-/// texts are due; what names nothing is reported here.
+/// A directive on a field, with access to what its arguments name. The language has already checked that they
+/// are strings where required; names that do not exist are reported here.
 struct AppliedDirective {
     let directive: Directive
     let types: ServiceTypes
     let mistakes: MistakeCollector
 
-    /// A text argument and its place; nil when it is absent or null.
+    /// A string argument and its location; nil if it is absent or null.
     func string(_ argument: String) -> (text: String, location: Int)? {
         directive.argument(argument).flatMap(string)
     }
 
-    /// A list of texts; a single string counts as a list of one.
+    /// A list of strings; a single string counts as a list of one.
     func strings(_ argument: String) -> [(text: String, location: Int)] {
         guard let value = directive.argument(argument) else { return [] }
         if case .list(let values) = value.kind {
@@ -105,7 +105,7 @@ struct ListField: Sendable {
     let edge: TypeID?
 }
 
-/// ` Did you mean "name"?`, or nothing when no option is like it.
+/// ` Did you mean "name"?`, or nothing if no option is similar.
 func nearest(_ name: String, among options: [String]) -> String {
     didYouMean(suggestions(for: name, among: options))
 }

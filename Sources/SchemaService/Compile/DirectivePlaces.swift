@@ -1,6 +1,6 @@
 import GraphQLLanguage
 
-/// Checks that every directive of the service is in a place where it means something.
+/// Checks that every directive of the service is in a valid place.
 struct DirectivePlaces {
     let types: ServiceTypes
     let mistakes: MistakeCollector
@@ -12,7 +12,7 @@ struct DirectivePlaces {
         }
     }
 
-    /// What the type of a field is.
+    /// What kind of type a field belongs to.
     private enum Owner: Equatable {
         case record, query, mutation, subscription, other
 
@@ -78,7 +78,7 @@ struct DirectivePlaces {
 }
 
 extension ServiceDirective {
-    /// Says where a field's value comes from, of which there is one place.
+    /// Whether it says where a field's value comes from; a field has only one such source.
     fileprivate var isSource: Bool {
         switch self {
         case .lookup, .list, .count, .create, .update, .delete, .link, .unlink, .on: true

@@ -3,21 +3,21 @@ import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-// Which records of a list are meant: by arguments named like fields of the node, and by the constant
-// `where` of @count.
+// Selects records of a list: by arguments named like fields of the node, and by the constant `where` of
+// @count.
 
-/// A ``LinkFilter`` before the store's numbers are known.
+/// A ``LinkFilter`` before it is bound to a store's symbols.
 struct FilterDefinition: Sendable {
     let field: String
-    /// The types of the linked record; nil when the field is no link.
+    /// The types of the linked record; nil if the field is not a link.
     let linked: [TypeID]?
 }
 
-/// A ``LinkCondition`` before the store's numbers are known.
+/// A ``LinkCondition`` before it is bound to a store's symbols.
 struct ConditionDefinition: Sendable {
     let field: String
     let value: JSONValue
-    /// The types of the linked record; nil when the field is no link.
+    /// The types of the linked record; nil if the field is not a link.
     let linked: [TypeID]?
 }
 
@@ -40,8 +40,8 @@ extension ServiceTypes {
 }
 
 extension FieldCompiler {
-    /// The filters that a list's arguments are.
-    /// - Parameter isPaged: first, last, after and before are the page's.
+    /// The filters given by a list's arguments.
+    /// - Parameter isPaged: first, last, after and before are paging arguments.
     func filters(
         of field: SchemaField, of type: NamedType, nodes: [TypeID], isPaged: Bool = false
     ) -> [FilterDefinition] {
@@ -102,7 +102,7 @@ extension FieldCompiler {
         return FilterDefinition(field: argument.name, linked: linked)
     }
 
-    /// What `where` of @count says.
+    /// The conditions in the `where` of @count.
     func conditions(_ directive: AppliedDirective, nodes: [TypeID]) -> [ConditionDefinition] {
         guard let value = directive.directive.argument("where") else { return [] }
         guard case .object(let fields) = value.kind else {
@@ -149,7 +149,7 @@ extension FieldCompiler {
 }
 
 extension RecordFieldKind {
-    /// Holds a single value that can be compared for equality.
+    /// Whether the field holds a single value that can be compared for equality.
     fileprivate var isComparable: Bool {
         switch self {
         case .leaf, .link: true
@@ -157,7 +157,7 @@ extension RecordFieldKind {
         }
     }
 
-    /// The type of the record that a link leads to.
+    /// The type of the record that a link points to.
     fileprivate var linked: TypeID? {
         if case .link(let type) = self { type } else { nil }
     }

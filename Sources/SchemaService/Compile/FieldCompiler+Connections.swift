@@ -28,7 +28,7 @@ extension FieldCompiler {
         }
     }
 
-    /// - Parameter parts: name, meaning, and the scalar that it is.
+    /// - Parameter parts: name, meaning, and the required scalar, if any.
     private mutating func set(
         parts: [(name: String, part: ConnectionPart, scalar: String?)], of id: TypeID
     ) {
@@ -59,10 +59,10 @@ extension FieldCompiler {
 
 /// A type that looks like a connection, complete or not.
 struct ConnectionShape {
-    /// What it lacks, as it would be written; empty when it is one.
+    /// What it lacks, as it would be written; empty if it is complete.
     let missing: String
 
-    /// Nil for a type that is not meant as a connection.
+    /// Nil for a type that is not intended as a connection.
     init?(_ type: NamedType) {
         guard type.kind == .object,
             type.name.hasSuffix("Connection") || type.field("edges") != nil

@@ -2,7 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 @_spi(Rooms) import RelayRecords
 
-// Values that no record holds: they are found when they are asked for.
+// Values that are not stored in a record, but found on request.
 
 extension FieldCompiler {
     /// How @lookup, @list or @count finds a field's value.

@@ -2,7 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 @_spi(Rooms) import RelayRecords
 
-/// Says how each field is found: of stored types, of connections and of the query type.
+/// Determines how each field is resolved, for stored types, connections and the query type.
 struct FieldCompiler {
     let types: ServiceTypes
     let mistakes: MistakeCollector
@@ -35,13 +35,13 @@ struct FieldCompiler {
         }
     }
 
-    /// How a field of the query or subscription type is found, which no record holds.
+    /// How a field of the query or subscription type, which is not stored in a record, is found.
     mutating func root(_ field: SchemaField, of type: NamedType) -> ResolverMaker? {
         if let directive = field.applied(among: ServiceDirective.finding).first {
             return found(field, of: type, by: directive)
         }
         if let known = knownByName(field) { return known }
-        // Its type is not defined, which has been reported; what it is can only be said once it is.
+        // Its type is not defined, which has been reported; nothing more can be said until it is.
         if schema[field.namedType].origin == .missing { return nil }
         mistakes.report(
             """
@@ -51,7 +51,7 @@ struct FieldCompiler {
         return nil
     }
 
-    /// The fields that Swift code computes.
+    /// The fields computed by Swift code.
     mutating func compileComputed(_ handlers: Handlers) {
         for (path, body) in handlers.resolvers {
             guard let (type, field) = schema.field(at: path) else { continue }

@@ -1,6 +1,6 @@
 import GraphQLLanguage
 
-/// Checks that the schema has what handlers are registered for.
+/// Checks that the schema has the fields for which handlers are registered.
 struct HandlerPlaces {
     let types: ServiceTypes
     let mistakes: MistakeCollector

@@ -2,22 +2,22 @@ import GraphQLExecution
 import GraphQLLanguage
 @_spi(Rooms) import RelayRecords
 
-/// What a root field of the mutation type does, before the store's numbers are known.
+/// What a root field of the mutation type does, before it is bound to a store's symbols.
 struct MutationDefinition: Sendable {
     let field: SchemaField
-    /// The input's type, or the field itself where there is no argument `input`.
+    /// The input's type, or the field itself if there is no `input` argument.
     let inputName: String
     /// The input's fields, or all arguments.
     let inputFields: [SchemaInputValue]
     let payload: NamedType
-    /// The input fields that name records, and the types these may have.
+    /// The input fields that name records, with the possible types of these.
     let references: [String: [TypeID]]
-    /// The input field that names the record the mutation is about; nil when it makes one.
+    /// The input field that names the record the mutation is about; nil if the mutation creates one.
     let subject: String?
     let serve: @Sendable (Symbols) -> ServedMutation
 }
 
-/// Reads the mutation type: a handler for each root field, resolvers for the payloads.
+/// Compiles the mutation type: a handler for each root field, resolvers for the payloads.
 struct MutationCompiler {
     let types: ServiceTypes
     let mistakes: MistakeCollector
@@ -79,7 +79,7 @@ struct MutationCompiler {
         }
     }
 
-    /// A mutation that no directive describes.
+    /// A mutation without a directive.
     private mutating func compile(_ field: SchemaField, _ mutation: RegisteredMutation) {
         guard let site = SwiftMutationSite(field, types: types, mistakes: mistakes) else { return }
         fill(site.payload, site.parts, of: field)
@@ -90,7 +90,7 @@ struct MutationCompiler {
         ) { served(site.payloadSource($0)) }
     }
 
-    /// Swift code that is registered for a mutation, behind the checks of it.
+    /// The Swift code registered for a mutation, run after its checks.
     private func swift(
         _ registered: RegisteredMutation, _ field: SchemaField
     ) -> @Sendable (PayloadSource) -> ServedMutation {
@@ -109,7 +109,7 @@ struct MutationCompiler {
         }
     }
 
-    /// Several mutations may share a payload type, if its fields mean the same for all of them.
+    /// Several mutations may share a payload type if its fields mean the same for all of them.
     private mutating func fill(
         _ payload: NamedType, _ filled: [(name: String, part: PayloadPart)],
         of mutation: SchemaField
@@ -128,31 +128,31 @@ struct MutationCompiler {
     }
 }
 
-/// What a directive makes of a mutation.
+/// The plan for a mutation, derived from its directive.
 struct MutationPlan {
-    /// The type of the record that is made or changed; nil when it is deleted.
+    /// The type of the record that is created or changed; nil if it is deleted.
     var record: TypeID?
     var parent: RecordReference?
     /// The type of the edge that the record gets.
     var edge: TypeID?
-    /// Whether there is an edge at all: not after the record was removed.
+    /// Whether there is an edge at all; there is none after the record was removed.
     var hasEdge = true
     /// The list that is added to or removed from.
     var list: ListField?
     var references: [String: [TypeID]]
     var subject: String?
-    /// Nil when something is missing; the payload can still be checked.
+    /// Nil if something is missing; the payload can still be checked.
     var makeHandler: (@Sendable (Symbols) -> any DirectiveMutation)?
 }
 
-/// An input field that names a record, before the store's numbers are known.
+/// An input field that names a record, before it is bound to a store's symbols.
 struct RecordReference: Sendable {
     let mutation: String
     let input: String
-    /// The type as the schema has it, for messages.
+    /// The type as written in the schema, for messages.
     let typeName: String
     let types: [TypeID]
-    /// The input may leave it out.
+    /// The input may omit it.
     let isOptional: Bool
 
     func finder(_ service: ServiceTypes, _ symbols: Symbols) -> RecordFinder {

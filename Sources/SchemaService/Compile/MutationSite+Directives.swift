@@ -2,7 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 @_spi(Rooms) import RelayRecords
 
-// What each directive makes of a mutation.
+// Derives the plan for each directive.
 
 extension MutationSite {
     func create() -> MutationPlan? {
@@ -17,7 +17,7 @@ extension MutationSite {
             isLeaf($0) && $0.type.isNonNull && $0.type.listItem != nil && !given.contains($0.name)
         }.map(\.name)
         let timestamps = type.fields.filter {
-            // A record must have its non-null times from the start.
+            // A record must have its non-null timestamps from the start.
             $0.moment == .create || ($0.moment == .update && $0.type.isNonNull)
         }.map(\.name)
         requireNonNullFields(of: type, given: given.union(emptyLists).union(timestamps))
@@ -118,7 +118,7 @@ extension MutationSite {
         if case .leaf = types.kind(of: field) { true } else { false }
     }
 
-    /// A new record must have its non-null scalars and links.
+    /// Checks that a new record gets its non-null scalars and links.
     private func requireNonNullFields(of type: NamedType, given: Set<String>) {
         for field in type.fields where field.type.isNonNull && !given.contains(field.name) {
             let needed: String

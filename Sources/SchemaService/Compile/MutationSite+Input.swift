@@ -2,7 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 @_spi(Rooms) import RelayRecords
 
-/// A ``FieldWrite`` before the store's numbers are known.
+/// A ``FieldWrite`` before it is bound to a store's symbols.
 struct FieldWriteDefinition: Sendable {
     let mutation: String
     let input: String
@@ -11,7 +11,7 @@ struct FieldWriteDefinition: Sendable {
     let fieldType: String
     let isNonNull: Bool
     let isUnique: Bool
-    /// The record that the input names; nil for a leaf.
+    /// The record that the input names; nil if the field is not a link.
     var link: RecordReference?
     /// The records that the input names.
     var links: RecordReference?
@@ -34,7 +34,7 @@ struct FieldWriteDefinition: Sendable {
 }
 
 extension SchemaInputValue {
-    /// Whether there may be no value for it, not even a default.
+    /// Whether it may have no value, not even a default.
     fileprivate var mayBeLeftOut: Bool {
         if type.isNonNull { return false }
         guard let defaultValue else { return true }
@@ -44,11 +44,11 @@ extension SchemaInputValue {
 }
 
 extension MutationSite {
-    /// What the input's fields write.
+    /// The writes made by the input's fields.
     /// - Parameters:
-    ///   - parent: its field of the input writes only to a new record, and only if that has such a field:
+    ///   - parent: its input field writes only to a new record, and only if that has a matching field:
     ///     `projectId` the link `project`.
-    ///   - isNew: the record is new, so what must not be null must be given, and no `id` names it.
+    ///   - isNew: the record is new, so non-null fields must be given, and no `id` names it.
     func writes(
         to type: NamedType, parent: Parent, isNew: Bool
     ) -> [FieldWriteDefinition] {
@@ -81,7 +81,7 @@ extension MutationSite {
         return writes
     }
 
-    /// What one input field writes; nil, and reported, when that is nothing.
+    /// The write made by one input field; nil, and reported, if there is none.
     private func write(
         _ inputField: SchemaInputValue, to type: NamedType
     ) -> FieldWriteDefinition? {
@@ -168,7 +168,7 @@ extension MutationSite {
         mistakes.report("\"\(input.name).\(name)\" \(reason)", at: inputField.location)
     }
 
-    /// The names under which an input can write the fields of a type.
+    /// The input names that can write the fields of a type.
     private func writableNames(of type: NamedType) -> [String] {
         type.fields.filter { $0.moment == nil }.flatMap { field -> [String] in
             switch types.kind(of: field) {

@@ -38,7 +38,7 @@ extension MutationSite {
         let isParent = plan.parent?.types.contains { schema.isSubType($0, of: type) } ?? false
         switch (isRecord, isParent) {
         case (true, true):
-            // Both have this type: the parent is the one named like its input field.
+            // Both have this type: the parent is the field named like its input field.
             return field.name == plan.parent.map { Self.stem($0.input) } ? .parent : .record
         case (true, false): return .record
         case (false, true): return .parent
@@ -46,7 +46,7 @@ extension MutationSite {
         }
     }
 
-    /// Why a part may be null; nil when it never is.
+    /// Why a part may be null; nil if it never is.
     private func reasonForNull(_ part: PayloadPart, _ plan: MutationPlan) -> String? {
         switch part {
         case .record, .deletedID:
@@ -62,7 +62,7 @@ extension MutationSite {
         }
     }
 
-    /// Everything that a payload of this mutation can have, as it would be written.
+    /// Everything that a payload of this mutation can contain, as it would be written.
     private func fillable(_ plan: MutationPlan) -> [String] {
         var fields: [String] = []
         func add(_ type: String) {

@@ -1,7 +1,7 @@
 import GraphQLLanguage
 
-/// One root field of the mutation type, with what all of them must have: one directive, the argument
-/// `input`, and a payload type.
+/// One root field of the mutation type, with what all of them must have: one directive, an `input` argument
+/// and a payload type.
 struct MutationSite {
     let types: ServiceTypes
     let mistakes: MistakeCollector
@@ -13,7 +13,7 @@ struct MutationSite {
 
     var schema: Schema { types.schema }
 
-    /// Nil when one of them is missing, which is reported.
+    /// Nil, and reported, if one of these is missing.
     init?(_ field: SchemaField, types: ServiceTypes, mistakes: MistakeCollector) {
         let schema = types.schema
         guard let kind = field.applied(among: ServiceDirective.mutating).first,
@@ -51,7 +51,8 @@ struct MutationSite {
 
     // MARK: Input fields that name records
 
-    /// The input field that the directive's argument names, which names a record of one of these types.
+    /// The input field that is named by the directive's argument and that names a record of one of these
+    /// types.
     func reference(
         _ argument: String, to typeName: String, _ recordTypes: [TypeID],
         mayBeOptional: Bool = false
@@ -95,10 +96,10 @@ struct MutationSite {
             isOptional: !inputField.type.isNonNull)
     }
 
-    /// The record that holds the list, or that is only there to fill the payload.
+    /// The record that holds the list, or that only fills the payload.
     /// - Parameters:
-    ///   - list: the list that is added to or removed from, if there is one. - record: the type of the
-    ///     mutation's own record, as far as the payload shows it.
+    ///   - list: the list that is added to or removed from, if any.
+    ///   - record: the type of the mutation's own record, if the payload shows it.
     func parent(holding list: ListField?, record: TypeID?) -> Parent {
         guard let (name, location) = directive.string("parent") else {
             if let list {
@@ -125,11 +126,11 @@ struct MutationSite {
             .map(Parent.named) ?? .unclear
     }
 
-    /// The record that an input's `parent` field names.
+    /// The record named by an input's `parent` field.
     enum Parent {
         case none
         case named(RecordReference)
-        /// There should be one, and why it cannot be determined has been reported.
+        /// There should be one; why it cannot be determined has been reported.
         case unclear
 
         var reference: RecordReference? {
@@ -160,7 +161,7 @@ struct MutationSite {
         input.hasSuffix("Id") ? String(input.dropLast(2)) : input
     }
 
-    /// Reports input fields without a meaning.
+    /// Reports meaningless input fields.
     func rejectOthers(than subject: String, _ parent: Parent) {
         for inputField in input.inputFields
         where ![subject, "clientMutationId"].contains(inputField.name) && !parent.mayBe(inputField)

@@ -2,16 +2,16 @@ import GraphQLExecution
 import GraphQLLanguage
 @_spi(Rooms) import RelayRecords
 
-/// What the types of a schema are to the service, inferred from their structure.
+/// The roles of a schema's types in the service, inferred from their structure.
 struct ServiceTypes: Sendable {
     let schema: Schema
-    /// Object types that implement `Node`, in the order written: there are records of them.
+    /// Object types that implement `Node`, in the order written: those whose records are stored.
     let stored: [NamedType]
     /// Connection types by their ids.
     let connections: [TypeID: ConnectionType]
 
     private let storedIDs: Set<TypeID>
-    /// The fields that Swift code computes.
+    /// The fields computed by Swift code.
     private let computed: Set<ObjectIdentifier>
 
     init(_ schema: Schema, handlers: Handlers) {
@@ -57,7 +57,7 @@ struct ServiceTypes: Sendable {
         return possible.allSatisfy(isStored) ? possible : []
     }
 
-    /// How records of these types are named by an argument or an input field.
+    /// How an argument or input field names records of these types.
     func lookup(_ argument: String, _ types: [TypeID], _ symbols: Symbols) -> Lookup {
         Lookup(
             argument: argument, types: types.map { symbols.name(schema[$0].name) },
@@ -84,7 +84,7 @@ extension Schema {
     }
 }
 
-/// An object type of Relay's Cursor Connections specification, recognised by what it has.
+/// An object type of Relay's Cursor Connections specification, recognized by its structure.
 struct ConnectionType: Sendable {
     let edge: TypeID
     let node: TypeID
@@ -107,12 +107,12 @@ struct ConnectionType: Sendable {
 /// What a field of a stored type holds.
 enum RecordFieldKind: Sendable {
     case id
-    /// A scalar, an enum value, or a list of such.
+    /// A scalar, an enum value, or a list of these.
     case leaf
     case link(TypeID)
     case links(TypeID)
     case connection(ConnectionType)
-    /// Nothing: the value is found when it is asked for.
+    /// Nothing: the value is found on request.
     case found
 
     /// The type of the records in a list or connection.
@@ -126,7 +126,7 @@ enum RecordFieldKind: Sendable {
 }
 
 extension ServiceTypes {
-    /// What a field of a stored type holds; nil when records cannot hold a value of its type.
+    /// What a field of a stored type holds; nil if records cannot hold a value of its type.
     func kind(of field: SchemaField) -> RecordFieldKind? {
         if isComputed(field) { return .found }
         if field.name == "id" { return .id }
@@ -141,8 +141,8 @@ extension ServiceTypes {
         return item.listItem == nil ? .links(field.namedType) : nil
     }
 
-    /// What a field holds that all these stored types have; nil when one of them lacks it or holds
-    /// something else in it.
+    /// A field that all these stored types have, and its kind; nil if one of them lacks it or holds something
+    /// else in it.
     func sharedField(_ name: String, of types: [TypeID]) -> (SchemaField, RecordFieldKind)? {
         guard let first = types.first, let field = schema[first].field(name),
             let kind = kind(of: field)

@@ -1,7 +1,7 @@
 import GraphQLExecution
 import GraphQLLanguage
 
-/// Reads the subscription type: what each of its fields sends, and when.
+/// Compiles the subscription type: what each of its fields sends, and when.
 struct SubscriptionCompiler {
     let types: ServiceTypes
     let mistakes: MistakeCollector
@@ -78,7 +78,7 @@ struct SubscriptionCompiler {
         let roots = types.schema.rootType(of: .mutation)?.fields.map(\.name) ?? []
         var told: [MutationDefinition] = []
         for (name, location) in names {
-            // Named twice, it is told once.
+            // Listing a mutation twice has no effect.
             if told.contains(where: { $0.field.name == name }) { continue }
             guard roots.contains(name) else {
                 directive.report(
@@ -86,7 +86,7 @@ struct SubscriptionCompiler {
                     at: location)
                 continue
             }
-            // One that has mistakes of its own has been reported.
+            // If the mutation itself has mistakes, these have been reported.
             guard let mutation = mutations[name] else { continue }
             check(field, tells: mutation, directive, at: location)
             told.append(mutation)

@@ -2,16 +2,16 @@ import GraphQLExecution
 import GraphQLLanguage
 @_spi(Rooms) import RelayRecords
 
-/// A root field of the mutation type that only Swift code carries out. What fills its payload is inferred
+/// A root field of the mutation type that only Swift code implements. How its payload is filled is inferred
 /// from types and names.
 ///
-/// The handler gives the id of one record: that fills the payload's field of its type, or, when the record
-/// is gone, the ID field named `deleted…`. Another record is the one that an input field names: `user` is
-/// the record of `userId`. An edge is the record's in that other record's connection.
+/// The handler returns the id of one record. It fills the payload field of its type or, if the record is
+/// gone, the ID field named `deleted…`. Another record is the one named by an input field: `user` is the
+/// record of `userId`. An edge is the record's edge in that other record's connection.
 struct SwiftMutationSite {
     let field: SchemaField
     let payload: NamedType
-    /// The input's type, or the field itself where there is no argument `input`.
+    /// The input's type, or the field itself if there is no `input` argument.
     let inputName: String
     let inputFields: [SchemaInputValue]
     private(set) var parts: [(name: String, part: PayloadPart)] = []
@@ -19,7 +19,7 @@ struct SwiftMutationSite {
     private let types: ServiceTypes
     private var record: TypeID?
     private var parent: RecordReference?
-    /// The parent's connection with the payload's edge.
+    /// The parent's connection that contains the payload's edge.
     private var list: String?
 
     /// Nil, and reported, if the field's type is not a payload.
@@ -50,7 +50,7 @@ struct SwiftMutationSite {
         }
     }
 
-    /// The input fields that name records, and the types these have.
+    /// The input fields that name records, and the types of these.
     var references: [String: [TypeID]] {
         parent.map { [$0.input: $0.types] } ?? [:]
     }

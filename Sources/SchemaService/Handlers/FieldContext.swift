@@ -3,22 +3,22 @@ public import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// What a computed field is computed from.
+/// The input of a computed field.
 public struct FieldContext: Sendable {
-    /// The record that has the field, or that the payload with the field is about; nil for a field of
-    /// the query type, and for one of an object that is not a record.
+    /// The record that has the field, or that the payload with the field is about; nil for a field of the
+    /// query type, and for a field of an object that is not a record.
     public let record: SnapshotRecord?
-    /// The object that has the field, if it is one that a handler gave.
+    /// The object that has the field, if a handler returned it.
     public let object: VariableData?
-    /// Coerced, defaults included.
+    /// The coerced arguments, including defaults.
     public let arguments: VariableData
     /// The viewer, as named by the authentication; nil without authentication.
     public let viewer: String?
-    /// Everything else.
+    /// All records.
     public let records: SnapshotReader
 }
 
-/// A resolver that a program has registered.
+/// A resolver registered by a program.
 struct ComputedField: CustomFieldResolver {
     let body: FieldHandler
 
@@ -31,7 +31,7 @@ struct ComputedField: CustomFieldResolver {
     }
 }
 
-/// In place of a resolver that the program which served the schema had.
+/// Replaces a resolver of the program that originally served the schema.
 struct AbsentHandler: CustomFieldResolver {
     let field: String
 

@@ -3,19 +3,19 @@ import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// Looks at what Swift code has written before it is committed, so that nothing enters the log that the
-/// schema does not allow: a handler's mistake is one client's error, not that of all.
+/// Checks what Swift code has written before it is committed, so that nothing enters the log that the schema
+/// does not allow: a handler's mistake is an error for one client, not for all.
 ///
-/// Costs what was written, however long the lists are to which something was added.
+/// The cost depends on what was written, not on the length of the lists that something was added to.
 struct HandlerWriteCheck: Sendable {
     /// The root field, for messages.
     let mutation: String
     let types: ServiceTypes
 
-    /// - Throws: what does not fit the schema; two records with one `@unique` value are a `CONFLICT`.
+    /// - Throws: what does not fit the schema; two records with the same `@unique` value are a `CONFLICT`.
     func check(_ draft: Draft) throws(ExecutionError) {
         let snapshot = draft.snapshot
-        // What was made and is gone again has no row.
+        // A record that was created and deleted again has no row.
         for record in draft.changes.created where snapshot.row(record) != nil {
             let type = try storedType(of: record, in: snapshot)
             for field in type.fields where field.type.isNonNull {
@@ -28,7 +28,7 @@ struct HandlerWriteCheck: Sendable {
             let type = try storedType(of: change.record, in: snapshot)
             let name = snapshot.symbols.nameString(change.key)
             guard let field = type.field(name) else {
-                // One that holds nothing may be of a record that had this id before.
+                // A change that left nothing may belong to an earlier record with this id.
                 if row.holdsNothing(under: change.key) { continue }
                 throw refuse("\"\(type.name)\" has no field \"\(name)\"")
             }
@@ -37,8 +37,8 @@ struct HandlerWriteCheck: Sendable {
         }
     }
 
-    /// The type of a record that exists.
-    /// - Throws: when records cannot have it.
+    /// The type of an existing record.
+    /// - Throws: if records cannot have it.
     private func storedType(
         of record: RecordIndex, in snapshot: Snapshot
     ) throws(ExecutionError) -> NamedType {
@@ -52,7 +52,7 @@ struct HandlerWriteCheck: Sendable {
         throw refuse("there is no stored type \"\(name)\" for record \"\(id)\".\(near)")
     }
 
-    /// Nil for a record that does not exist, or not with a stored type.
+    /// Nil if the record does not exist, or its type is not stored.
     private func type(of record: RecordIndex, in snapshot: Snapshot) -> NamedType? {
         guard let name = snapshot.type(of: record),
             let type = types.schema.type(named: snapshot.symbols.nameString(name)),
@@ -99,7 +99,7 @@ struct HandlerWriteCheck: Sendable {
             let value = row.leaf(slot)?.described ?? "a link"
             throw refuse("\(path) is \(types.schema.print(field.type)), and \(value) is none")
         case (.link(let target), .link):
-            // One that was there before may lead to a record that is gone.
+            // An existing link may point to a record that is gone.
             if draft.base.fieldValue(field.name, of: change.record)
                 == draft.snapshot.fieldValue(field.name, of: change.record)
             {
@@ -115,7 +115,7 @@ struct HandlerWriteCheck: Sendable {
         }
     }
 
-    /// Links and connections that are unset are empty.
+    /// Unset links and connections are empty.
     private func checkUnset(
         _ field: SchemaField, _ kind: RecordFieldKind?, _ path: String
     ) throws(ExecutionError) {
@@ -126,8 +126,8 @@ struct HandlerWriteCheck: Sendable {
         }
     }
 
-    /// Checks the links that were added, wherever in the list they are. One that was there before may lead to
-    /// a record that is gone, and be moved.
+    /// Checks the links that were added, wherever in the list they are. An existing link may point to a
+    /// record that is gone, and may be moved.
     private func checkLinks(
         of change: ChangeSet.Field, _ links: LinkList, fit target: TypeID, _ path: String,
         _ draft: Draft
@@ -171,7 +171,7 @@ struct HandlerWriteCheck: Sendable {
         guard field.applied(.unique) != nil, let slot = row.slot(of: change.key),
             let value = row.leaf(slot), let text = value.recordName
         else { return }
-        // The one that had it before, and the one of this draft that took it last.
+        // The previous holder of the value, and the record of this draft that took it last.
         for state in [draft.base, draft.snapshot] {
             guard
                 let holder = state.indexes.record(of: row.type, where: change.key, is: text),

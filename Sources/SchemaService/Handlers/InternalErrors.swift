@@ -3,21 +3,21 @@ import Logging
 @_spi(Rooms) import RelayRecords
 import Threads
 
-/// What clients are told about the errors that handlers throw.
+/// Determines what clients see of the errors that handlers throw.
 ///
 /// An error that is meant for clients (`CodedError`), or that the program describes, is sent as it is. Any
 /// other may contain internal details: it is sent as "Internal error" with an id, and the server's log has
-/// the rest under this id.
+/// the details under this id.
 ///
-/// The same error of the same handler has the same id as long as the process lives, so that a live result
-/// which fails again is not a new result. It is logged once a minute, however often clients make it happen.
+/// The same error of the same handler keeps its id while the process lives, so that a live result that fails
+/// again is not a new result. It is logged once a minute, however often clients trigger it.
 final class InternalErrors: Sendable {
     private struct Known {
         var isLoggedAt: ContinuousClock.Instant
         var unlogged = 0
     }
 
-    /// Errors that are kept apart for that; with more of them, all are logged again.
+    /// Errors tracked for this; if there are more, all are logged again.
     private static let limit = 256
     private static let interval = Duration.seconds(60)
 
@@ -30,8 +30,8 @@ final class InternalErrors: Sendable {
         self.description = description
     }
 
-    /// The error as clients may be told of it.
-    /// - Parameter handler: what threw it, as the schema names it.
+    /// The error in a form that clients may see.
+    /// - Parameter handler: what threw it, as named in the schema.
     func told(_ error: any Error, by handler: String) -> any Error {
         if error is ExecutionError { return error }
         if let described = description?(error) { return described }
@@ -51,7 +51,7 @@ final class InternalErrors: Sendable {
         return told
     }
 
-    /// How often an error has come since it was logged; nil when it is too early to log it again.
+    /// How often an error has occurred since it was logged; nil if it is too early to log it again.
     private func unlogged(_ id: String, now: ContinuousClock.Instant) -> Int? {
         known.withLock { known in
             if let entry = known[id], now - entry.isLoggedAt < Self.interval {
@@ -67,7 +67,7 @@ final class InternalErrors: Sendable {
 }
 
 extension Handlers {
-    /// The same handlers, which throw only what clients may be told.
+    /// The same handlers, throwing only what clients may see.
     func telling(_ errors: InternalErrors) -> Handlers {
         var told = self
         for (path, body) in resolvers {
@@ -130,7 +130,7 @@ extension RegisteredSubscription {
                     do {
                         try await handler.run(context, send)
                     } catch {
-                        // What a cancelled one throws is not reported.
+                        // Errors of a cancelled subscription are not reported.
                         throw Task.isCancelled ? error : errors.told(error, by: name)
                     }
                 })

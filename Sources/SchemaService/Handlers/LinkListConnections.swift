@@ -2,8 +2,8 @@ import GraphQLLanguage
 import RelayArtifacts
 @_spi(Rooms) import RelayRecords
 
-/// The server keeps a connection as a list of links to its nodes, in the field that the key ends with: Relay's
-/// keys are `Component_field`, and both may have `_` in them.
+/// The server stores a connection as a list of links to its nodes, in the field that ends the key: Relay's
+/// keys are `Component_field`, and both parts may contain `_`.
 struct LinkListConnections: ConnectionStyle {
     let schema: Schema
 
@@ -13,7 +13,8 @@ struct LinkListConnections: ConnectionStyle {
         LinkListProxy(record, field: field(of: key, record.typeName))
     }
 
-    /// The longest end of the key that is a field of the record's type; without one, what stands behind the last `_`.
+    /// The longest suffix of the key that is a field of the record's type; if there is none, the part after
+    /// the last `_`.
     private func field(of key: String, _ type: String) -> String {
         let fields = schema.type(named: type)
         var end = key[...]
@@ -25,12 +26,12 @@ struct LinkListConnections: ConnectionStyle {
     }
 }
 
-/// A connection that is kept as a list of links to its nodes, as the server does.
+/// A connection stored as a list of links to its nodes, as on the server.
 final class LinkListProxy: ConnectionProxy {
     private let record: DraftRecordProxy
     private let field: String
 
-    /// - Returns: nil when the field holds no list and is not unknown either.
+    /// - Returns: nil if the field holds something other than a list; an unknown field is allowed.
     init?(_ record: DraftRecordProxy, field: String) {
         switch record.value(field) {
         case .links, nil: break

@@ -3,10 +3,10 @@ public import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) public import RelayRecords
 
-/// All records at one point of the history, to be read by a handler. Immutable; nothing that happens
-/// meanwhile is visible.
+/// All records at one point of the history, for a handler to read. Immutable: nothing that happens later is
+/// visible.
 ///
-/// What a computed field reads is remembered: a live query sends it again when one of these fields changes.
+/// What a computed field reads is recorded: a live query sends it again when one of these fields changes.
 public struct SnapshotReader: Sendable {
     let snapshot: Snapshot
     var reads: ReadLog?
@@ -37,7 +37,7 @@ public struct SnapshotReader: Sendable {
         return snapshot.indexes.record(of: type, where: key, is: value).flatMap(existing)
     }
 
-    /// Every record of a type that a field with `@list` lists, in creation order; nil for other types.
+    /// Every record of a type that is listed by a field with `@list`, in creation order; nil for other types.
     public func records(of type: String) -> [SnapshotRecord]? {
         guard let type = snapshot.symbols.findName(type),
             let list = snapshot.indexes.records(of: type)
@@ -52,7 +52,7 @@ public struct SnapshotReader: Sendable {
     }
 }
 
-/// One record, to be read by a handler.
+/// One record, for a handler to read.
 public struct SnapshotRecord: Sendable, Identifiable {
     let record: RecordIndex
     let reader: SnapshotReader
@@ -66,8 +66,8 @@ public struct SnapshotRecord: Sendable, Identifiable {
         return reader.snapshot.symbols.nameString(type)
     }
 
-    /// The stored value of a field: a scalar, an enum value as text, a list of such. Null for a field
-    /// that has none or that holds links.
+    /// The stored value of a field: a scalar, an enum value as text, or a list of these. Null for a field
+    /// that has no value or that holds links.
     public subscript(_ field: String) -> VariableValue {
         guard let (row, slot) = slot(field) else { return .null }
         return VariableValue(row.leaf(slot) ?? .null)
@@ -79,7 +79,7 @@ public struct SnapshotRecord: Sendable, Identifiable {
         return reader.existing(row.link(slot))
     }
 
-    /// The records in a list or connection that exist, in order.
+    /// The existing records in a list or connection, in order.
     public func links(_ field: String) -> [SnapshotRecord] {
         guard let (row, slot) = slot(field), row.tag(slot) == .links else { return [] }
         return row.links(slot).records.compactMap { $0.flatMap(reader.existing) }
@@ -96,6 +96,6 @@ public struct SnapshotRecord: Sendable, Identifiable {
 }
 
 extension SnapshotRecord: VariableValueConvertible {
-    /// A record is given by its id.
+    /// A record is represented by its id.
     public var variableValue: VariableValue { .string(id.rawValue) }
 }

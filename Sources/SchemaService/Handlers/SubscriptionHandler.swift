@@ -1,13 +1,13 @@
 public import RelayArtifacts
 package import RelayJSON
 
-/// Who subscribes to what.
+/// The subscriber and the arguments of a subscription.
 public struct SubscriptionContext: Sendable {
-    /// The subscription field's, coerced, defaults included.
+    /// The coerced arguments of the subscription field, including defaults.
     public let arguments: VariableData
     /// The viewer, as named by the authentication; nil without authentication.
     public let viewer: String?
-    /// All records as they are when the subscription starts, or, where it follows commits, right after the commit.
+    /// All records when the subscription starts or, if it follows commits, right after the commit.
     public let records: SnapshotReader
 
     package init(arguments: VariableData, viewer: String?, records: SnapshotReader) {
@@ -17,9 +17,9 @@ public struct SubscriptionContext: Sendable {
     }
 }
 
-/// A subscription source that a program has registered, whatever the type of its sequence.
+/// A subscription source registered by a program, whatever the type of its sequence.
 package struct SubscriptionHandler: Sendable {
-    /// Iterates the sequence; `send` returns when the next element may come.
+    /// Iterates the sequence; `send` returns once the next element may be sent.
     package let run:
         @Sendable (
             _ context: SubscriptionContext, _ send: @Sendable (JSONValue) async throws -> Void

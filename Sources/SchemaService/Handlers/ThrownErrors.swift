@@ -2,7 +2,7 @@ import GraphQLExecution
 @_spi(Rooms) import RelayRecords
 
 extension ExecutionError {
-    /// What a client is told about an error that a handler threw: of those that ``InternalErrors`` leaves.
+    /// What a client sees of a handler's error, if ``InternalErrors`` passes it on.
     package init(thrown error: any Error) {
         switch error {
         case let error as ExecutionError: self = error

@@ -4,13 +4,13 @@ import RelayJSON
 
 /// `@create`: a new record from the input's fields, added to a list of the parent.
 ///
-/// A nullable field that the input leaves out stays absent, which reads as null and costs no byte.
+/// A nullable field that the input omits stays absent, which reads as null and takes no space.
 struct CreateMutation: DirectiveMutation {
     let type: String
     let writes: [FieldWrite]
-    /// Lists of scalars that must not be null and that the input does not give: empty.
+    /// Non-null lists of scalars that the input does not set; they are empty.
     let emptyLists: [String]
-    /// Fields that get the time.
+    /// Fields that are set to the time.
     let timestamps: [String]
     let list: MutatedList?
     let payload: PayloadSource

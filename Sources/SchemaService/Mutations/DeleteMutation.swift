@@ -2,7 +2,7 @@ import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// `@delete`: takes the record that the input names out of a list of the parent, and deletes it.
+/// `@delete`: removes the record that the input names from a list of the parent, and deletes it.
 ///
 /// Links to it from elsewhere stay in their records; they read as null, and are skipped in lists.
 struct DeleteMutation: DirectiveMutation {

@@ -7,11 +7,11 @@ struct FieldWrite: Sendable {
     enum Content: Sendable {
         /// The value as it is.
         case leaf
-        /// The value as it is, if no other record has it.
+        /// The value as it is, provided that no other record has it.
         case unique(Lookup.UniqueKey)
         /// The record that the value names.
         case link(RecordFinder)
-        /// The records that the values of a list name, each once.
+        /// The records that the values of a list name, without duplicates.
         case links(RecordFinder)
     }
 
@@ -19,15 +19,15 @@ struct FieldWrite: Sendable {
     let mutation: String
     let input: String
     let key: String
-    /// The record's type and the field's type as they are written, for messages.
+    /// The record's type and the field's type as written, for messages.
     let typeName: String
     let fieldType: String
     let isNonNull: Bool
     let content: Content
 
-    /// What is to be written; nil when the input does not say.
-    /// - Parameter record: the record that is written to; nil for a new one.
-    /// - Throws: when the value cannot be stored.
+    /// The value to write; nil if the input does not set it.
+    /// - Parameter record: the record to write to; nil for a new one.
+    /// - Throws: if the value cannot be stored.
     func value(
         in input: JSONObject, for record: RecordIndex?, _ snapshot: Snapshot
     ) throws(ExecutionError) -> FieldValue? {
@@ -66,7 +66,7 @@ struct FieldWrite: Sendable {
 }
 
 extension [FieldWrite] {
-    /// Everything that an input says shall be written.
+    /// All writes given by an input.
     func values(
         in input: JSONObject, for record: RecordIndex?, _ snapshot: Snapshot
     ) throws(ExecutionError) -> [(key: String, value: FieldValue)] {

@@ -2,8 +2,8 @@ import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// `@link` and `@unlink`: adds a record to a list of another, or removes it; a link that is already there, or
-/// already gone, is left so.
+/// `@link` and `@unlink`: adds a record to a list of another, or removes it; does nothing if the link is
+/// already there, or already gone.
 struct LinkMutation: DirectiveMutation {
     enum Action: Sendable { case link, unlink }
 

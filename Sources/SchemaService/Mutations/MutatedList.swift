@@ -1,8 +1,8 @@
 @_spi(Rooms) import RelayRecords
 
-/// The list of the parent that a mutation adds to or takes from.
+/// The parent's list that a mutation adds to or removes from.
 struct MutatedList: Sendable {
-    /// The type of the record that has it.
+    /// The type of the record that has the list.
     let owner: String
     let key: String
     let name: NameIndex

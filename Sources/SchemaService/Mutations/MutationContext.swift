@@ -1,15 +1,15 @@
 import RelayJSON
 @_spi(Rooms) public import RelayRecords
 
-/// What a mutation cannot know of itself: it is given from outside, and recorded.
+/// External inputs of a mutation, which are recorded.
 public struct MutationContext: Sendable {
     /// Microseconds since 1970-01-01 00:00 UTC.
     public let timeMicroseconds: Int64
-    /// Who asks, as the authentication named them; nil without authentication.
+    /// The viewer, as named by the authentication; nil without authentication.
     public let viewer: String?
-    /// `CLIENT:N`, if the client has given the mutation a name. It is carried out once under this name.
+    /// `CLIENT:N`, if the client gave the mutation an id. It is carried out once under this id.
     public let mutationID: String?
-    /// Makes the id of a new record of a type; never the same one twice.
+    /// Makes the id of a new record of a type; never returns the same one twice.
     public let makeID: @Sendable (_ type: String) -> DataID
 
     package init(
@@ -22,7 +22,7 @@ public struct MutationContext: Sendable {
         self.makeID = makeID
     }
 
-    /// The time as fields with `@now` have it: RFC 3339, UTC, milliseconds.
+    /// The time in the form of `@now` fields: RFC 3339, UTC, milliseconds.
     public var timestampText: String {
         RFC3339.text(microseconds: timeMicroseconds).dropLast(4) + "Z"
     }

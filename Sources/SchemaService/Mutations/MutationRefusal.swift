@@ -1,18 +1,18 @@
 import GraphQLExecution
 import RelayJSON
 
-/// Why a mutation that a directive describes was not done. Nothing has been written by then.
+/// Why a mutation described by a directive was refused. Nothing has been written at that point.
 enum MutationRefusal {
     /// No record has this id or unique value.
     case notFound(JSONValue, type: String, keys: [String])
     /// Another record has this unique value.
     case taken(JSONValue, type: String, field: String)
-    /// A field that must have a value was given none.
+    /// A non-null field was set to null.
     case null(field: String, type: String)
 
     /// - Parameters:
     ///   - mutation: the root field.
-    ///   - input: the input field that is to blame.
+    ///   - input: the input field at fault.
     func error(in mutation: String, input: String) -> ExecutionError {
         let (problem, code): (String, ErrorCode) =
             switch self {

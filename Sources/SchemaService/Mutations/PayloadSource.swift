@@ -2,15 +2,15 @@ import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) package import RelayRecords
 
-/// What a payload's fields are filled from: the same for a mutation that just ran and for one in the log.
+/// The source of a payload's fields: the same for a mutation that just ran and for one in the log.
 package struct PayloadSource: Sendable {
     package let parent: RecordFinder?
-    /// The parent's list in which the record has its edge; nil when there is no edge to show.
+    /// The parent's list that contains the record's edge; nil if there is no edge to show.
     package let list: NameIndex?
-    /// The record is gone; its id is what is left. Nil for Swift code, which may have deleted it.
+    /// Whether the record is deleted, leaving only its id. Nil for Swift code, which may have deleted it.
     let isDeletion: Bool?
 
-    /// The payload of a mutation that is in the log.
+    /// The payload of a mutation in the log.
     /// - Parameter snapshot: the state right after the response.
     func payload(
         of intent: MutationIntent, _ response: MutationResponse, in snapshot: Snapshot
@@ -39,7 +39,7 @@ package struct PayloadSource: Sendable {
 }
 
 extension Snapshot {
-    /// The links in a field of a record; empty when there are none.
+    /// The links in a field of a record; empty if there are none.
     func links(_ key: NameIndex, of record: RecordIndex) -> LinkList {
         guard let row = row(record), let slot = row.slot(of: key), row.tag(slot) == .links else {
             return .empty
@@ -51,7 +51,7 @@ extension Snapshot {
         to record: RecordIndex, in key: NameIndex, of parent: RecordIndex
     ) -> ConnectionEdge? {
         let links = links(key, of: parent)
-        // Nearly always it has just been added at the end.
+        // Nearly always it was just added at the end.
         if let last = links.previous(from: links.end - 1), last.record == record {
             return ConnectionEdge(record: record, position: last.position)
         }
@@ -59,7 +59,7 @@ extension Snapshot {
             .map { ConnectionEdge(record: record, position: $0) }
     }
 
-    /// The position of a record in a list of another: known, for the lists that mutations add to.
+    /// The position of a record in another record's list; indexed for the lists that mutations add to.
     func position(
         of record: RecordIndex, in key: NameIndex, of parent: RecordIndex
     ) -> Int? {

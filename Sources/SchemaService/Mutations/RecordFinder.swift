@@ -6,7 +6,7 @@ package import RelayJSON
 package struct RecordFinder: Sendable {
     /// The root field, for messages.
     let mutation: String
-    /// The types the record may have, for messages.
+    /// The possible types of the record, for messages.
     let typeName: String
     /// `id`, and the unique fields, for messages.
     let keys: [String]
@@ -14,8 +14,8 @@ package struct RecordFinder: Sendable {
 
     package var input: String { lookup.argument }
 
-    /// The record that `input` names; nil when the input field is absent or null.
-    /// - Throws: `NOT_FOUND` when there is no such record.
+    /// The record that `input` names; nil if the input field is absent or null.
+    /// - Throws: `NOT_FOUND` if there is no such record.
     func record(
         in input: JSONObject, _ snapshot: Snapshot
     ) throws(ExecutionError) -> RecordIndex? {
@@ -23,8 +23,8 @@ package struct RecordFinder: Sendable {
         return try record(value, snapshot)
     }
 
-    /// The record that must be named.
-    /// - Throws: also when the input field is absent or null, which its type should have ruled out.
+    /// The record, which must be named.
+    /// - Throws: also if the input field is absent or null, which its type should have ruled out.
     func requiredRecord(
         in input: JSONObject, _ snapshot: Snapshot
     ) throws(ExecutionError) -> RecordIndex {
@@ -46,7 +46,7 @@ package struct RecordFinder: Sendable {
 }
 
 extension JSONValue {
-    /// The text under which a record may be found.
+    /// The text by which a record may be found.
     var recordName: String? {
         switch self {
         case .string(let text): text

@@ -3,8 +3,8 @@ import RelayArtifacts
 package import RelayJSON
 @_spi(Rooms) package import RelayRecords
 
-/// What a root field of the mutation type does on one store: what a directive of the schema says, or the Swift code
-/// that is registered in its place.
+/// What a root field of the mutation type does on one store: what its directive says, or the Swift code
+/// registered in its place.
 package enum ServedMutation: Sendable {
     case atOnce(AtOnceMutation)
     case waiting(WaitingMutation)
@@ -17,7 +17,7 @@ package enum ServedMutation: Sendable {
     }
 }
 
-/// A mutation that is carried out in one turn of the writer. A class, because it is looked up for each mutation.
+/// A mutation carried out in one turn of the writer. A class, because it is looked up for each mutation.
 package final class AtOnceMutation: Sendable {
     enum Body: Sendable {
         case directive(any DirectiveMutation)
@@ -34,17 +34,17 @@ package final class AtOnceMutation: Sendable {
         self.payload = payload
     }
 
-    /// Swift code of a program does it, and not a directive of the schema.
+    /// Whether it is implemented by a program's Swift code rather than a directive.
     package var isByProgram: Bool {
         if case .swift = body { true } else { false }
     }
 
     /// Runs on the newest state, under the store's writer.
     ///
-    /// Deterministic but for what the context brings: no clock and no chance of its own.
+    /// Deterministic apart from the context: it uses no clock and no randomness of its own.
     /// - Parameters:
-    ///   - arguments: the root field's, coerced.
-    ///   - draft: what is written here is committed, or, after a throw, thrown away.
+    ///   - arguments: the coerced arguments of the root field.
+    ///   - draft: what is written here is committed or, after a throw, discarded.
     package func run(
         arguments: JSONObject, draft: inout Draft, context: MutationContext
     ) throws(ExecutionError) -> MutationOutcome {
@@ -69,15 +69,15 @@ package struct WaitingMutation: Sendable {
     package let payload: PayloadSource
     let writes: HandlerWriteCheck
 
-    /// What is carried out when `prepare` has given a body. The checks were asked before it.
+    /// The mutation to carry out once `prepare` has returned a body. Its checks have already run.
     package func finish(_ body: @escaping MutationBody) -> AtOnceMutation {
         AtOnceMutation(checks: [], body: .swift(body, writes), payload: payload)
     }
 }
 
-/// What a mutation did.
+/// The outcome of a mutation.
 package struct MutationOutcome: Sendable, Hashable {
-    /// The record that was made, changed or deleted; goes to the log.
+    /// The record that was created, changed or deleted; recorded in the log.
     package let result: DataID?
     package let payload: MutationPayload
 }
@@ -97,7 +97,7 @@ extension [MutationCheck] {
 }
 
 extension Draft {
-    /// Runs Swift code. When it throws, or has written what the schema does not allow, nothing is written.
+    /// Runs Swift code. If it throws, or wrote something that the schema does not allow, nothing is written.
     fileprivate mutating func run(
         _ body: MutationBody, _ arguments: VariableData, _ context: MutationContext,
         checkedBy writes: HandlerWriteCheck
@@ -121,8 +121,8 @@ extension Draft {
 }
 
 extension RecordFinder {
-    /// The arguments with the record's id in place of the unique value that may have named it.
-    /// - Throws: `NOT_FOUND` when there is no such record.
+    /// The arguments with the record's id in place of any unique value that named it.
+    /// - Throws: `NOT_FOUND` if there is no such record.
     fileprivate func naming(
         in arguments: JSONObject, _ snapshot: Snapshot
     ) throws(ExecutionError) -> JSONObject {
@@ -137,6 +137,6 @@ extension RecordFinder {
 }
 
 extension JSONObject {
-    /// The fields of the argument `input`, or, where a mutation has none, all arguments.
+    /// The fields of the `input` argument or, if a mutation has none, all arguments.
     package var mutationInput: JSONObject { self["input"]?.object ?? self }
 }

@@ -2,12 +2,12 @@ import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// `@update`: sets the given fields of the record that the input names; what is absent stays.
+/// `@update`: sets the given fields of the record that the input names; absent fields are unchanged.
 struct UpdateMutation: DirectiveMutation {
     let type: String
     let record: RecordFinder
     let writes: [FieldWrite]
-    /// Fields that get the time.
+    /// Fields that are set to the time.
     let timestamps: [String]
     let payload: PayloadSource
 

@@ -1,20 +1,20 @@
 @_spi(Rooms) package import RelayRecords
 
-/// The records a store starts with, read from a file of one JSON object a line and checked against the
-/// schema.
+/// The records that a store starts with, read from a file with one JSON object per line and checked against
+/// the schema.
 ///
-/// Floats written as whole numbers become doubles, ids written as numbers become texts, as arguments do.
-/// A non-null field with `@now` that a line leaves out gets the time of the reading, a non-null list of
-/// scalars is empty, as in a record that is created.
+/// Floats written as whole numbers become doubles, and ids written as numbers become strings, as in
+/// arguments. If a line omits a non-null field with `@now`, the field gets the time of reading; an omitted
+/// non-null list of scalars is empty, as in a record that is created.
 package struct SeedFile: Sendable {
     /// All records, in the order of the lines.
     package let writes: WriteSet
-    /// Links to records that are not in the file, one sentence each. Such a link reads as null, like one to
-    /// a deleted record, so an export can always be read back.
+    /// Links to records that are not in the file, one sentence each. Such a link reads as null, like one to a
+    /// deleted record, so an export can always be read back.
     package let warnings: [String]
 
     /// - Parameters:
-    ///   - bytes: the file. Empty lines are passed over.
+    ///   - bytes: the file. Empty lines are skipped.
     ///   - timeMicroseconds: for fields with `@now`, since 1970-01-01 00:00 UTC.
     /// - Throws: everything that is wrong, by line.
     package static func read(
@@ -34,7 +34,7 @@ package struct SeedFile: Sendable {
     }
 }
 
-/// Everything that is wrong with a seed file, in the order of the lines.
+/// Everything that is wrong with a seed file, in line order.
 package struct SeedErrors: Error, Hashable, Sendable, CustomStringConvertible {
     package let errors: [SeedError]
 
@@ -44,12 +44,12 @@ package struct SeedErrors: Error, Hashable, Sendable, CustomStringConvertible {
             .map(\.element)
     }
 
-    /// The same, each with the name of the file that it is in.
+    /// The same errors, each with the name of its file.
     package func named(_ file: String) -> SeedErrors {
         SeedErrors(errors.map { SeedError(line: $0.line, message: $0.message, file: file) })
     }
 
-    /// One error a line.
+    /// One error per line.
     package var description: String { errors.map(\.description).joined(separator: "\n") }
 }
 
@@ -57,7 +57,7 @@ package struct SeedError: Hashable, Sendable, CustomStringConvertible {
     /// From 1.
     package let line: Int
     package let message: String
-    /// How people know the seed.
+    /// The name of the seed file, for people.
     var file: String?
 
     /// `file:line: message`, or `line 3: message`

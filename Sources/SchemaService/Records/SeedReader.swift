@@ -2,7 +2,7 @@ import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// Reads a seed file line by line and gathers what is wrong with it.
+/// Reads a seed file line by line and collects its errors.
 struct SeedReader {
     let schema: ServiceSchema
     let context: MutationContext
@@ -87,7 +87,7 @@ struct SeedReader {
 
     // MARK: Fields
 
-    /// The value as it is stored; nil, and reported, when it does not fit the field.
+    /// The value as stored; nil, and reported, if it does not fit the field.
     private mutating func field(
         _ name: String, _ value: FieldValue, of type: NamedType, at line: Int
     ) -> FieldValue? {
@@ -166,7 +166,7 @@ struct SeedReader {
         }
     }
 
-    /// Values for what must not be null and was not given.
+    /// Values for non-null fields that were not given.
     private mutating func missingFields(
         of type: NamedType, besides given: Set<String>, _ id: DataID, _ line: Int
     ) -> [(key: String, value: FieldValue)] {

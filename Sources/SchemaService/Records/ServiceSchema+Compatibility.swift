@@ -6,7 +6,7 @@ import RelayJSON
 package struct IncompatibleSchema: Error, Hashable, Sendable, CustomStringConvertible {
     /// One sentence for each type or field that the records do not fit.
     package let reasons: [String]
-    /// How people know the schema, and the log.
+    /// The names of the schema and the log, for people.
     package var schemaName: String?
     package var logName: String?
 
@@ -20,14 +20,14 @@ package struct IncompatibleSchema: Error, Hashable, Sendable, CustomStringConver
 }
 
 extension ServiceSchema {
-    /// Checks that records which were written under another schema can be served under this one.
+    /// Checks that records written under another schema can be served under this one.
     ///
-    /// They can when every stored value is one of its field's new type, what must not be null has a
-    /// value, and unique values are unique. So new types and nullable fields may come, fields may go
-    /// (their values stay in the log), and a type may become wider.
+    /// They can if every stored value is valid for its field's new type, non-null fields have values, and
+    /// unique values are unique. So new types and nullable fields may be added, fields may be removed (their
+    /// values stay in the log), and a type may become wider.
     /// - Parameters:
-    ///   - old: the schema under which the records were written; fields that are the same in both need
-    ///     no look at the records. Nil when it cannot be read: then all fields are looked at.
+    ///   - old: the schema under which the records were written; fields that are the same in both are not
+    ///     checked. Nil if it cannot be read: then all fields are checked.
     ///   - records: the newest state.
     /// - Throws: everything that does not fit.
     package func check(
@@ -52,7 +52,7 @@ extension ServiceSchema {
 /// What is wrong with the records of one type.
 private struct TypeCheck {
     let name: String
-    /// Nil when the new schema has no such stored type.
+    /// Nil if the new schema has no such stored type.
     var fields: [FieldCheck]?
     var findings = Findings()
 
@@ -81,7 +81,7 @@ private struct TypeCheck {
     }
 }
 
-/// Records of which the same is wrong: how many, and the first of them.
+/// Records with the same problem: how many, and the first of them.
 private struct Findings: CustomStringConvertible {
     private(set) var count = 0
     private var example = ""
@@ -103,14 +103,14 @@ private struct FieldCheck {
     private let path: String
     private let kind: RecordFieldKind
     private let types: ServiceTypes
-    /// The field's type before, if it has changed.
+    /// The field's previous type, if it has changed.
     private let oldType: String?
     private var misfits = Findings()
     private var missing = Findings()
     private var repeated = Findings()
     private var uniqueValues: Set<JSONValue> = []
 
-    /// Nil when the field means the same under both schemas, or holds nothing.
+    /// Nil if the field means the same under both schemas, or stores nothing.
     init?(
         _ field: SchemaField, of type: NamedType, _ new: ServiceTypes,
         oldField: SchemaField?, _ old: ServiceTypes?
@@ -153,7 +153,7 @@ private struct FieldCheck {
             guard let leaf = value.leaf,
                 let storable = types.schema.storable(leaf, as: field.type)
             else { return false }
-            // A list is read as it was written; a single value is converted on the way.
+            // A list is read as written; a single value is converted when it is read.
             return field.type.listItem == nil || storable == leaf
         case (.link(let target), .link(let id)):
             return isRecord(id, of: target, in: snapshot)
@@ -168,7 +168,7 @@ private struct FieldCheck {
         }
     }
 
-    /// Whether a link may lead there; where there is no record, it may.
+    /// Whether a link may point there; a missing record is allowed.
     private func isRecord(_ id: DataID, of type: TypeID, in snapshot: Snapshot) -> Bool {
         guard let record = snapshot.existing(id.rawValue), let name = snapshot.type(of: record)
         else { return true }
@@ -196,7 +196,7 @@ private struct FieldCheck {
 }
 
 extension ServiceTypes {
-    /// Everything that decides which values a field can hold; equal texts, equal values.
+    /// Everything that determines which values a field can hold: if the texts are equal, so are the values.
     fileprivate func meaning(of field: SchemaField) -> String {
         let type = schema[field.namedType]
         var parts = [schema.print(field.type)]

@@ -3,9 +3,8 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 extension Schema {
-    /// A value as a record holds it in a field of a leaf type: an int in a Float field becomes a
-    /// double, and so on.
-    /// - Returns: nil when the type does not have this value.
+    /// A value as stored in a field of a leaf type: an int in a Float field becomes a double, and so on.
+    /// - Returns: nil if the type does not have this value.
     func storable(_ value: JSONValue, as type: WrappedType) -> JSONValue? {
         switch type {
         case .nonNull(let inner):
@@ -50,8 +49,8 @@ extension Schema {
         type.listItem == nil && ["ID", "String", "Int"].contains(self[type.namedType].name)
     }
 
-    /// Whether an input of one type can be stored in a field of the other as it is. What may be null on the
-    /// outside is a separate question.
+    /// Whether an input of one type can be stored unchanged in a field of the other. Outer nullability is a
+    /// separate question.
     func canStore(_ input: WrappedType, in field: WrappedType) -> Bool {
         isSubType(input.nullable, of: field.nullable) || areTexts(input, field)
     }
@@ -66,7 +65,7 @@ extension Schema {
 }
 
 extension Value {
-    /// A constant as JSON, by its own form: names of enum values become texts.
+    /// A constant as JSON, according to its literal: names of enum values become strings.
     var constant: JSONValue {
         switch kind {
         case .variable, .null: .null

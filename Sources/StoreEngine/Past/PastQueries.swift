@@ -4,13 +4,13 @@ import Logging
 @_spi(Rooms) import RelayRecords
 @_spi(Rooms) import Threads
 
-/// Answers queries from the past of a running server: `extensions.relay.at`.
+/// Answers queries of the past on a running server: `extensions.relay.at`.
 ///
-/// States that are still in memory cost nothing. Others are rebuilt from the nearest checkpoint, one at a
-/// time, within a budget of events; the last one is kept for a minute or two, since a client that looks back once looks
-/// again. Which event a time means is read from the log, so that waits in the same queue.
+/// States still in memory cost nothing. Others are rebuilt from the nearest checkpoint, one at a time, within
+/// a budget of events. The last one is kept for a minute or two, since a client that looks back once usually
+/// looks again. Which event a time refers to is read from the log, so that waits in the same queue.
 package final class PastQueries: Sendable {
-    /// What may be spent on the past.
+    /// How much may be spent on queries of the past.
     package struct Limits: Sendable {
         /// Events that may be folded for one query.
         let events: Int
@@ -29,10 +29,10 @@ package final class PastQueries: Sendable {
 
     private struct Job: Sendable {
         enum Question: Sendable {
-            /// The result at the last event at or before a time, which is not behind the event.
+            /// The result at the last event at or before a time, and no later than the given event.
             case resultAtTime(Int64, through: UInt64, Memory)
             case result(UInt64)
-            /// Why a subscriber was told of the event, or not.
+            /// Why a subscriber was, or was not, notified of the event.
             case explanation(UInt64)
         }
 
@@ -44,9 +44,9 @@ package final class PastQueries: Sendable {
     private struct State {
         var waiting = FIFO<Job>()
         var isRunning = false
-        /// The state that was queried last.
+        /// The state queried last.
         var kept: (sequence: UInt64, service: PastService)?
-        /// It was queried since the last look.
+        /// Whether the state was queried since the last check.
         var isKeptUsed = false
         var isWatched = false
 
@@ -70,7 +70,7 @@ package final class PastQueries: Sendable {
         }
     }
 
-    /// A state is dropped that was not queried for so long.
+    /// A state not queried for this long is dropped.
     private static let keepingInterval = Duration.seconds(60)
 
     private let journal: any EventJournal
@@ -93,14 +93,14 @@ package final class PastQueries: Sendable {
         self.logger = logger
     }
 
-    /// The first event after which there is a state to be queried.
+    /// The first event after which the state can be queried.
     private var first: UInt64 { max(identity.earliest, 1) }
 
-    /// Runs a query on the state at a point, by the schema that was in force there.
+    /// Runs a query on the state at a point, using the schema in force there.
     /// - Parameters:
-    ///   - request: with its document's text.
+    ///   - request: includes its document's text.
     ///   - last: the last event there is.
-    ///   - memory: asked before anything is read.
+    ///   - memory: tried before anything is read.
     func answer(
         _ request: GraphQLRequest, at point: RelayExtensions.Point, through last: UInt64,
         fromMemory memory: @escaping Memory, answer: @escaping @Sendable (Outcome) -> Void
@@ -117,7 +117,7 @@ package final class PastQueries: Sendable {
             if let outcome = memory(sequence) { return answer(outcome) }
             post(Job(question: .result(sequence), request: request, answer: answer))
         case .time(let time):
-            // Which event that is has to be read from the log.
+            // The log has to be read to find out which event that is.
             post(
                 Job(
                     question: .resultAtTime(time, through: last, memory), request: request,
@@ -144,9 +144,9 @@ package final class PastQueries: Sendable {
         return found
     }
 
-    /// Says why a subscriber with the request's document was, or was not, told of an event.
+    /// Explains why a subscriber with the request's document was, or was not, notified of an event.
     /// - Parameters:
-    ///   - request: with its document's text.
+    ///   - request: includes its document's text.
     ///   - last: the last event there is.
     func explain(
         _ request: GraphQLRequest, _ sequence: UInt64, through last: UInt64,
@@ -215,10 +215,10 @@ package final class PastQueries: Sendable {
 
     // MARK: The state that was queried last
 
-    /// So that there is only one of them in memory.
+    /// Ensures that only one such state is in memory.
     private func dropKept() { state.withLock { $0.kept = nil } }
 
-    /// Looks every minute, as long as a state is kept, whether it was queried since.
+    /// While a state is kept, checks every minute whether it was queried in the meantime.
     private func watchKept() {
         let starts = state.withLock { state in
             guard state.kept != nil, !state.isWatched else { return false }

@@ -5,13 +5,13 @@ import RelayJSON
 import SchemaService
 import Synchronization
 
-/// The state of a log at one point, to be queried: offline, read-only.
+/// The state of a log at one point, for queries: offline and read-only.
 package struct PastService: Sendable {
     private let service: SchemaService
     private let operations: OperationCache
     private var snapshot: Snapshot
 
-    /// Takes a state, and the schema that was in force there.
+    /// Takes a state and reads the schema in force there.
     /// - Parameter computed: fields that a program computes, as `Type.field`.
     package init(
         _ state: Snapshot, limits: DocumentLimits = DocumentLimits(), computed: Set<String> = []
@@ -22,7 +22,7 @@ package struct PastService: Sendable {
         operations = OperationCache(schema: service.executable, limits: limits)
     }
 
-    /// The same for another state of one replay; nil where another schema is in force, or the look-ups are missing.
+    /// A copy for another state of the same replay; nil if its schema differs or its indexes are missing.
     func on(_ state: Snapshot) -> PastService? {
         guard state.symbols === snapshot.symbols, state.schema == snapshot.schema,
             state.isIndexed(by: service.indexes)
@@ -32,7 +32,7 @@ package struct PastService: Sendable {
         return moved
     }
 
-    /// The state, with the look-ups that its schema asks for.
+    /// The state, with the indexes that its schema needs.
     var state: Snapshot { snapshot }
 
     /// Runs a query.
@@ -41,7 +41,7 @@ package struct PastService: Sendable {
     }
 
     /// Runs a query.
-    /// - Parameter notes: what is said about the result, if anything.
+    /// - Parameter notes: added to the result, if any.
     func outcome(_ request: GraphQLRequest, _ notes: RelayNotes?) -> Outcome {
         do throws(ExecutionErrors) {
             let operation = try operations.operation(
@@ -64,11 +64,11 @@ package struct PastService: Sendable {
 
     /// What a mutation would write here. Nothing is changed.
     ///
-    /// Records that it makes get ids that are the same each time.
+    /// New records get the same ids on every run.
     /// - Parameters:
-    ///   - time: what fields with `@now` get, in microseconds since 1970.
-    ///   - ids: those of this course of things.
-    /// - Throws: why it is refused.
+    ///   - time: the value for fields with `@now`, in microseconds since 1970.
+    ///   - ids: those of this scenario.
+    /// - Throws: why the mutation is refused.
     package func writes(
         of request: GraphQLRequest, at time: Int64, ids: InventedIDs
     ) throws(PastMutationRefusal) -> [WriteSet] {
@@ -109,7 +109,8 @@ package struct PastService: Sendable {
     }
 }
 
-/// Ids of records that mutations make which never were: `Todo:new-1`, the same each time, and none twice.
+/// Ids for records made by hypothetical mutations: `Todo:new-1` and so on, the same on every run, never
+/// twice.
 package final class InventedIDs: Sendable {
     private let count = Atomic(0)
 

@@ -1,21 +1,21 @@
 @_spi(Rooms) import RelayRecords
 
-/// Goes through the past of a journal, event by event, on a state of its own.
+/// Steps through the past of a journal, event by event, on its own state.
 struct PastReplay {
     private(set) var snapshot: Snapshot
-    /// Events that were read and folded so far, also those that led to where it began.
+    /// Events read and folded so far, including those that led to the starting state.
     private(set) var readEvents = 0
     private var events: AsyncThrowingStream<Event, any Error>.Iterator
 
-    /// More events than the budget would have to be folded.
+    /// Thrown when more events would have to be folded than the budget allows.
     struct TooFar: Error {
         let events: UInt64
     }
 
-    /// Begins with the state after an event.
+    /// Starts with the state after an event.
     /// - Parameters:
-    ///   - indexes: the look-ups that the state shall have.
-    ///   - near: a state to begin with, unless the journal has a later one; it must not go on itself.
+    ///   - indexes: the indexes that the state must have.
+    ///   - near: a state to start from, unless the journal has a later one; nobody else may advance it.
     ///   - budget: events that may be folded to get there.
     /// - Throws: `TooFar`, or why the journal cannot be read.
     init(
@@ -31,7 +31,7 @@ struct PastReplay {
         while snapshot.sequence < sequence { _ = try await step() }
     }
 
-    /// Goes on from a state that an earlier replay has come to, which must not go on itself.
+    /// Continues from a state that an earlier replay reached; nobody else may advance it.
     init(
         _ journal: any EventJournal, from snapshot: Snapshot, to sequence: UInt64
     ) async throws {
@@ -40,13 +40,13 @@ struct PastReplay {
         while self.snapshot.sequence < sequence { _ = try await step() }
     }
 
-    /// One event, with the mutation that it ends.
+    /// One event, with the intent of the mutation that it ends.
     struct Step {
         let event: Event
         let intent: MutationIntent?
     }
 
-    /// Folds the next event, which must be there.
+    /// Folds the next event, which must exist.
     mutating func step() async throws -> Step {
         guard let event = try await events.next() else { throw CancellationError() }
         var intent: MutationIntent?

@@ -4,19 +4,19 @@ package import RelayJSON
 import SchemaService
 
 extension PastSubscription {
-    /// Why a subscriber was, or was not, told of an event.
+    /// Why a subscriber was, or was not, notified of an event.
     package struct Explanation: Sendable {
         package let isTold: Bool
         package let reason: String
-        /// The subscription's argument that kept the event from it.
+        /// The subscription argument that filtered the event out.
         package let argument: String?
 
-        /// Of the event that begins a log.
+        /// For the event that begins a log.
         package static let ofGenesis = Explanation(
             isTold: false, reason: EventBody.genesis(schema: "", seed: .empty).silence,
             argument: nil)
 
-        /// As tools and `extensions.relay.explain` write it.
+        /// The form that tools and `extensions.relay.explain` write.
         package func json(of sequence: UInt64) -> JSONObject {
             var object: JSONObject = [
                 "sequence": .int(Int64(clamping: sequence)), "told": .bool(isTold),
@@ -27,7 +27,7 @@ extension PastSubscription {
         }
     }
 
-    /// Folds the next event, and says why a subscriber was or was not told of it.
+    /// Folds the next event, and explains why a subscriber was, or was not, notified of it.
     package func explain(
         _ event: Event, endingMutation intent: MutationIntent?
     ) throws -> Explanation {
@@ -102,7 +102,7 @@ extension PastSubscription {
         dependencies.isTouched(by: lastChanges, in: snapshot)
     }
 
-    /// What the result was read from before the event.
+    /// What the result was read from, before the event.
     private func dependencies(of subscriber: Subscriber) -> Dependencies {
         var execution = Execution(
             subscriber.plan, variables: subscriber.variables, on: snapshot,
@@ -113,7 +113,7 @@ extension PastSubscription {
 }
 
 extension EventBody {
-    /// Why an event that is no change is not told.
+    /// Why an event that is not a change is not reported.
     fileprivate var silence: String {
         switch self {
         case .genesis: "it begins the log: there was no subscriber yet"

@@ -5,14 +5,15 @@ package import RelayJSON
 import SchemaService
 import Threads
 
-/// A subscription to the past of a log: told of each event as a subscriber would have been when it happened.
+/// A subscription to the past of a log. It is notified of each event as a subscriber would have been when it
+/// happened.
 ///
-/// The server's own ``SubscriptionTable`` decides, with this one subscriber. The schema is the one that was in
-/// force at each event. Not Sendable: it moves.
+/// The server's own ``SubscriptionTable`` decides, with this one subscriber. Each event is handled under the
+/// schema in force at the time. Not Sendable, because it is stateful.
 package final class PastSubscription {
-    /// The state after the last event that was told.
+    /// The state after the last event that was followed.
     package private(set) var snapshot: Snapshot
-    /// Why the document cannot be executed by the schema in force; nil when it can.
+    /// Why the document cannot be executed under the schema in force; nil when it can.
     package private(set) var refusal: String?
     let request: GraphQLRequest
     private let documents: DocumentLimits
@@ -20,7 +21,7 @@ package final class PastSubscription {
     private(set) var service: SchemaService
     /// Nil while the document cannot be executed.
     private(set) var subscriber: Subscriber?
-    /// By the last event.
+    /// The changes made by the last event.
     private(set) var lastChanges = ChangeSet()
 
     struct Subscriber {
@@ -33,9 +34,11 @@ package final class PastSubscription {
 
     /// Subscribes in a state.
     /// - Parameters:
-    ///   - state: its symbols are this subscription's from now on.
-    ///   - request: a subscription, a live query, or any other query, which is then followed like a live one.
-    /// - Throws: `PastSubscriptionRefusal` for what can never be followed; what is wrong with the schema.
+    ///   - state: this subscription owns its symbols from now on.
+    ///   - request: a subscription, a live query, or any other query, which is then followed like a live
+    ///     query.
+    /// - Throws: `PastSubscriptionRefusal` if the document can never be followed; otherwise what is wrong
+    ///   with the schema.
     package init(
         _ state: Snapshot, _ request: GraphQLRequest, documents: DocumentLimits = DocumentLimits()
     ) throws {
@@ -47,11 +50,11 @@ package final class PastSubscription {
         try subscribe()
     }
 
-    /// The result that a subscriber is sent at once; nil for one that waits for events.
+    /// The result that a subscriber is sent at once; nil for a subscription that waits for events.
     package func takeFirstResult() -> JSONObject? { sink.take().last }
 
     /// Folds the next event.
-    /// - Parameter intent: of the mutation that it ends.
+    /// - Parameter intent: of the mutation that the event ends.
     /// - Returns: what a subscriber would have been sent.
     package func follow(_ event: Event, endingMutation intent: MutationIntent?) throws
         -> [JSONObject]
@@ -70,8 +73,8 @@ package final class PastSubscription {
         return sink.take()
     }
 
-    /// A server that begins with another schema has no subscribers: they come again, and are sent what
-    /// has become of the result.
+    /// A server that starts with another schema has no subscribers: they reconnect, and get the new result if
+    /// it differs.
     private func subscribeAnew() throws -> [JSONObject] {
         let before = sink.last
         let schema = try ServiceSchema(reading: snapshot.schema)
@@ -102,14 +105,14 @@ package final class PastSubscription {
     }
 }
 
-/// Why a document can be no subscription to the past.
+/// Why a document cannot be used as a subscription to the past.
 package struct PastSubscriptionRefusal: Error, CustomStringConvertible {
     package let description: String
 
     init(_ message: String) { description = message }
 }
 
-/// Keeps what it is told.
+/// Keeps what is delivered to it.
 private final class PastSink: SubscriptionSink {
     private struct State {
         var waiting: [JSONObject] = []
@@ -152,7 +155,7 @@ private final class PastSink: SubscriptionSink {
 }
 
 extension SchemaService {
-    /// Why an operation can be no subscription to the past; nil when it can.
+    /// Why an operation cannot be used as a subscription to the past; nil when it can.
     fileprivate func reasonNotToFollow(_ plan: Plan) -> String? {
         switch plan.operation {
         case .mutation: return "A mutation cannot be followed; give a subscription or a query."

@@ -1,18 +1,18 @@
 import GraphQLLanguage
 import RelayJSON
 
-/// How many fields the result of an operation may have, told from its text and its variables.
+/// Estimates how many fields the result of an operation may have, from its text and variables.
 ///
-/// Every field counts one; those inside a list count once for each of its items. A list under a field with
-/// `first` or `last`, as the edges of a connection are, is taken to be as long as these say; `nodes(ids:)`
-/// is as long as its argument; any other list is taken to have the assumed length. No list is taken to be
-/// empty: what is below it counts at least once. The lists of introspection count as one item: their lengths
-/// are bounded by the schema and the limit on their depth. What `@skip` leaves out counts.
+/// Every field counts once; fields inside a list count once per item. A list under a field with `first` or
+/// `last`, such as the edges of a connection, is assumed to have that length. `nodes(ids:)` is as long as its
+/// argument. Any other list is assumed to have the default length. No list is assumed to be empty: everything
+/// below it counts at least once. Introspection lists count as one item, because the schema and the limit on
+/// their depth bound their length. Fields excluded by `@skip` count.
 ///
-/// Built once for an operation; evaluating it takes time linear in the document, however often its
-/// fragments are spread.
+/// Built once per operation. Evaluation is linear in the size of the document, however often its fragments
+/// are spread.
 struct ComplexityEstimate: Sendable {
-    /// One selection set. Its children stand before it.
+    /// One selection set. Its children come before it.
     fileprivate struct Node: Sendable {
         var fields = 0
         var terms: [Term] = []
@@ -25,21 +25,21 @@ struct ComplexityEstimate: Sendable {
         enum Kind: Sendable {
             /// A fragment: part of the same object.
             case fragment
-            /// A field that is one object; the size is that of the lists right in it.
+            /// A field that is one object; the size applies to the lists directly inside it.
             case object(ListSize)
-            /// A field that is a list and says its size itself.
+            /// A list field with its own size.
             case list(ListSize)
-            /// A field that is a list, as long as the field around it says.
+            /// A list field whose length is set by the enclosing field.
             case page
         }
     }
 
     private let nodes: [Node]
     private let assumedListSize: Int
-    /// The count, where no variable has a say in it and no bound is set.
+    /// The count, if it depends on no variable and no bound is set.
     private var constant: Int?
 
-    /// - Parameter operation: of `document`, which is valid.
+    /// - Parameter operation: of `document`, which must be valid.
     init(
         _ operation: OperationDefinition, in document: Document, schema: Schema,
         assumedListSize: Int
@@ -52,9 +52,9 @@ struct ComplexityEstimate: Sendable {
     }
 
     /// - Parameters:
-    ///   - variables: as the request gives them.
-    ///   - longestList: no list is taken to be longer.
-    /// - Returns: at most `Int.max`, however many there would be.
+    ///   - variables: as given by the request.
+    ///   - longestList: no list is assumed to be longer.
+    /// - Returns: the count, saturated at `Int.max`.
     func fieldCount(_ variables: JSONObject, longestList: Int = .max) -> Int {
         if let constant, longestList == .max { return constant }
         var counts: [Count] = []
@@ -84,7 +84,7 @@ struct ComplexityEstimate: Sendable {
         return counts.last?.total(assumed) ?? 0
     }
 
-    /// Fields of an object: those that are there once, and those for each item of the lists in it.
+    /// Fields of an object: those that occur once, and those that occur once per item of its lists.
     private struct Count {
         var once: Int
         var perItem: Int
@@ -97,14 +97,14 @@ struct ComplexityEstimate: Sendable {
     }
 }
 
-/// How long a list will be, as the arguments of a field say.
+/// The length of a list, according to a field's arguments.
 struct ListSize: Sendable {
-    /// What may be given and says nothing otherwise; the smallest of those given counts.
+    /// The possible sources; a source without a value is ignored, and the smallest value counts.
     let sources: [Source]
 
     enum Source: Sendable {
         case number(Int)
-        /// A variable, which may be a number or a list; and its value when the request gives none.
+        /// A variable, which may be a number or a list, with its value when the request gives none.
         case variable(String, fallback: Int?)
     }
 
@@ -116,7 +116,7 @@ struct ListSize: Sendable {
                 switch variables[name] {
                 case nil: return fallback
                 case .int(let number)?: return Int(clamping: number)
-                // Int coercion takes whole numbers with a fraction of zero.
+                // Int coercion accepts numbers with a zero fraction.
                 case .double(let number)?: return Int(exactly: number)
                 case .array(let items)?: return items.count
                 default: return nil
@@ -126,7 +126,7 @@ struct ListSize: Sendable {
     }
 }
 
-/// Makes the nodes of an estimate; each fragment becomes one.
+/// Builds the nodes of an estimate, one per selection set; a fragment's node is shared.
 private struct ComplexityBuilder {
     private(set) var nodes: [ComplexityEstimate.Node] = []
     private(set) var usesVariables = false
@@ -198,7 +198,7 @@ private struct ComplexityBuilder {
         node.terms.append(.init(kind: kind, child: child))
     }
 
-    /// What a field says about the length of lists; nil when it has no such arguments.
+    /// The list length that a field's arguments give; nil when it has no such arguments.
     private mutating func size(
         _ field: Field, _ definition: SchemaField, on type: NamedType
     ) -> ListSize? {
@@ -226,7 +226,7 @@ private struct ComplexityBuilder {
 }
 
 extension Value {
-    /// The number that is written, or how many items are. A number beyond all bounds is the largest.
+    /// The literal number, or the number of items. A number too large for `Int` becomes `Int.max`.
     fileprivate var listSize: Int? {
         switch kind {
         case .int(let digits): Int(digits) ?? (digits.hasPrefix("-") ? 0 : .max)
@@ -237,7 +237,7 @@ extension Value {
 }
 
 extension Int {
-    /// Multiplies two numbers that are not negative; what is too large becomes `Int.max`.
+    /// Multiplies two non-negative numbers, saturating at `Int.max`.
     fileprivate func times(_ other: Int) -> Int {
         let (product, overflows) = multipliedReportingOverflow(by: other)
         return overflows ? .max : product

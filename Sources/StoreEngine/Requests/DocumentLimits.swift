@@ -1,48 +1,47 @@
 package import GraphQLExecution
 package import GraphQLLanguage
 
-/// What the document of a request may contain. Whatever exceeds a limit is refused with
-/// `LIMIT_EXCEEDED` before it is looked at any further.
+/// What a request's document may contain. Anything over a limit is refused with `LIMIT_EXCEEDED` before it is
+/// examined further.
 package struct DocumentLimits: Sendable {
     /// The text's length in UTF-8.
     package var bytes = 256 << 10
     package var tokens = 20_000
-    /// Selection sets inside each other, those of spread fragments included; also lists and objects of
-    /// values.
+    /// Nested selection sets, including those of spread fragments; also nested lists and objects in values.
     package var depth = 100
     package var aliases = 500
     package var directives = 500
-    /// Fields of an operation's root, those of spread fragments included.
+    /// Root fields of an operation, including those of spread fragments.
     package var rootFields = 500
-    /// Selections of an operation, those of its fragments in each place where they come to something else: what its
-    /// plan is made from, which is kept in memory.
+    /// Selections of an operation; those of its fragments count once for each place where they expand
+    /// differently. They make up the plan, which is kept in memory.
     package var selections = 20_000
-    /// Fields in the result, by the estimate of ``ComplexityEstimate``.
+    /// Fields in the result, as estimated by ``ComplexityEstimate``.
     package var complexity = 1_000_000
-    /// Bytes in the result. A million fields of usual length have half as many. Long texts, or the same one selected again
-    /// and again, could fill the memory otherwise.
+    /// Bytes in the result. A million fields of usual length take half of this. Without this limit, long
+    /// texts, or one text selected many times, could exhaust the memory.
     package var resultBytes = 64 << 20
-    /// Elements of lists that are looked at for one result. A filter passes over any number of them, and each list
-    /// inside another does so again, without a byte being written.
+    /// List elements visited for one result. A filter can pass over any number of them, and a nested list
+    /// does so again for each item, without writing a byte.
     package var visits = 10_000_000
-    /// How long a list is taken to be when neither `first` nor `last` says so.
+    /// The assumed length of a list when neither `first` nor `last` gives one.
     package var assumedListSize = 50
 
     package init() {}
 
     var parsing: ParseLimits { ParseLimits(maximumTokens: tokens, maximumDepth: depth) }
 
-    /// Lists of types, fields and so on inside each other in an introspection, which would multiply; the
-    /// same limit as that of graphql-js's MaxIntrospectionDepthRule.
+    /// Nested lists of types, fields and so on in an introspection query, whose sizes would multiply. The
+    /// same limit as in graphql-js's MaxIntrospectionDepthRule.
     static let introspectionLists = 2
 
-    /// Checks what can be told before parsing.
+    /// Checks what can be checked before parsing.
     func check(_ text: String) throws(ExecutionError) {
         guard text.utf8.count > bytes else { return }
         throw .limitExceeded("The document has more than \(bytes) bytes.")
     }
 
-    /// Checks what can be told without a schema, in time linear in the document.
+    /// Checks what can be checked without a schema, in time linear in the document.
     func check(_ document: Document) throws(ExecutionError) {
         var check = DocumentShapeCheck(document, self)
         try check.run()
@@ -50,7 +49,7 @@ package struct DocumentLimits: Sendable {
 }
 
 extension ExecutionError {
-    /// An error that says "too much", not "wrong".
+    /// An error that means "too much", not "wrong".
     package static func limitExceeded(
         _ message: String, at locations: [SourceLocation] = []
     ) -> ExecutionError {

@@ -1,10 +1,10 @@
 import GraphQLExecution
 import GraphQLLanguage
 
-/// Measures a document that may be hostile: its fragments may be many, nested, and in circles.
+/// Measures a document that may be hostile: its fragments may be many, nested or cyclic.
 ///
-/// Each definition is measured once. The recursion goes as deep as the limit on depth lets it, whatever the
-/// document says.
+/// Each definition is measured once. The limit on depth also bounds the recursion, whatever the document
+/// contains.
 struct DocumentShapeCheck {
     private enum Progress {
         case measuring
@@ -38,7 +38,7 @@ struct DocumentShapeCheck {
             case .fragment(let fragment):
                 _ = try measure(fragment, level: 1)
             case .schema, .type, .directive:
-                continue  // for validation to refuse
+                continue  // validation refuses these
             }
         }
     }
@@ -86,7 +86,7 @@ struct DocumentShapeCheck {
         let name = fragment.name.value
         switch progress[name] {
         case .measured(let measure)?: return measure
-        case .measuring?: return Measure()  // a circle, for validation to refuse
+        case .measuring?: return Measure()  // a cycle, which validation refuses
         case nil: break
         }
         progress[name] = .measuring
@@ -122,23 +122,23 @@ struct DocumentShapeCheck {
     private static let introspectionRoots: Set<String> = ["__schema", "__type"]
 }
 
-/// What a selection set amounts to, its fragments included.
+/// The size of a selection set, including its fragments.
 private struct Measure {
-    /// Selection sets inside each other, this one counted.
+    /// Depth of nested selection sets, counting this one.
     var depth = 1
-    /// Lists of introspection inside each other.
+    /// Depth of nested introspection lists.
     var introspectionLists = 0
-    /// Fields right in it.
+    /// Fields directly in it.
     var fields = 0
 
-    /// Takes in what stands inside a field of the selection set.
+    /// Adds what is nested inside a field of the selection set.
     mutating func include(_ inner: Measure, of field: String) {
         depth = max(depth, inner.depth + 1)
         let own = Self.introspectionLists.contains(field) ? 1 : 0
         introspectionLists = max(introspectionLists, inner.introspectionLists + own)
     }
 
-    /// Takes in a fragment of the selection set.
+    /// Adds a fragment of the selection set.
     mutating func include(_ fragment: Measure) {
         depth = max(depth, fragment.depth + 1)
         introspectionLists = max(introspectionLists, fragment.introspectionLists)

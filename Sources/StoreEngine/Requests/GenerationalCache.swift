@@ -1,8 +1,8 @@
 /// A map of bounded size that keeps what is in use.
 ///
-/// It has two generations: when the younger is full it becomes the older, and the older is dropped; what is
-/// asked for moves to the younger. So what is in use stays, what hostile clients send only passes through,
-/// and every operation takes constant time.
+/// It has two generations. When the younger one is full it becomes the older one, and the previous older one
+/// is dropped. An entry that is looked up moves to the younger generation. So entries in use stay, entries
+/// from hostile clients only pass through, and every operation takes constant time.
 struct GenerationalCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var young: [Key: Entry] = [:]
     private var old: [Key: Entry] = [:]
@@ -14,11 +14,11 @@ struct GenerationalCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let cost: Int
     }
 
-    /// - Parameter generationCost: what the values of one generation may cost together, in a unit of the
-    ///   caller's. Nothing that costs more by itself is kept.
+    /// - Parameter generationCost: limit on the total cost of the values in one generation, in the caller's
+    ///   unit. A value that costs more on its own is not kept.
     init(generationCost: Int) { self.generationCost = generationCost }
 
-    /// Values that are kept.
+    /// The number of values kept.
     var count: Int { young.count + old.keys.count { young[$0] == nil } }
 
     mutating func find(_ key: Key) -> Value? {
@@ -40,7 +40,7 @@ struct GenerationalCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         youngCost += cost
     }
 
-    /// A value that may be kept costs more now.
+    /// Increases the cost of a value, if it is kept.
     mutating func grow(_ key: Key, by cost: Int) {
         if let entry = young[key] {
             insert(entry.value, for: key, cost: entry.cost + cost)

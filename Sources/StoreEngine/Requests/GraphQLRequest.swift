@@ -1,16 +1,16 @@
 package import GraphQLExecution
 package import RelayJSON
 
-/// One request of a client, as every transport hands it in (GraphQL over HTTP §Request Parameters).
+/// One client request, as every transport passes it on (GraphQL over HTTP §Request Parameters).
 package struct GraphQLRequest: Sendable, Hashable {
-    /// The document's text; empty when the request only names a document that the server has.
+    /// The document's text; empty when the request only refers to a document that the server has.
     package var query: String
-    /// What the request calls its document, instead of its text or with it.
+    /// The request's reference to its document, instead of the text or along with it.
     package var documentID: DocumentID?
     package var operationName: String?
     package var variables: JSONObject
     package var extensions: JSONObject
-    /// Who asks, as the authentication named them.
+    /// The authenticated viewer.
     package var viewer: String?
 
     package init(
@@ -25,12 +25,12 @@ package struct GraphQLRequest: Sendable, Hashable {
     }
 }
 
-/// The name of a document that the server may have (GraphQL over HTTP, appendix A).
+/// Refers to a document that the server may have (GraphQL over HTTP, appendix A).
 package enum DocumentID: Sendable, Hashable {
     /// The SHA-256 of the text, in hexadecimal: `"documentId": "sha256:…"`, or the `sha256Hash` of the
-    /// extension `persistedQuery`.
+    /// `persistedQuery` extension.
     case sha256(String)
-    /// A name that was given when the document was persisted.
+    /// A name given when the document was persisted.
     case custom(String)
 
     package init(_ text: String) {
@@ -41,8 +41,8 @@ package enum DocumentID: Sendable, Hashable {
 }
 
 extension GraphQLRequest {
-    /// Reads the parameters of a request, as a POST's body or a `subscribe` payload has them.
-    /// - Throws: what makes it no well-formed request; whether the document is one is not looked at.
+    /// Reads the parameters of a request from a POST body or a `subscribe` payload.
+    /// - Throws: if the request is not well-formed. The document itself is not checked.
     package init(_ parameters: JSONObject) throws(ExecutionError) {
         self.init(query: "")
         variables = try Self.object("variables", in: parameters) ?? [:]
@@ -105,7 +105,7 @@ extension GraphQLRequest {
 }
 
 extension JSONValue {
-    /// What the value is, for messages.
+    /// The kind of value, for messages.
     package var kindName: String {
         switch self {
         case .null: "null"

@@ -3,23 +3,23 @@ import GraphQLExecution
 import RelayJSON
 import Threads
 
-/// Which document a request asks for: the one place where ids, hashes and texts become a text.
+/// Finds the document that a request asks for: the one place that turns ids, hashes and texts into a text.
 ///
-/// There are two kinds of persisted documents: those of a fixed map that the operator gives, and those that
-/// clients register by sending text and hash together (automatic persisted queries), which are forgotten
-/// when more come than there is room for.
+/// There are two kinds of persisted documents: a fixed map supplied by the operator, and documents that
+/// clients register by sending text and hash together (automatic persisted queries). The latter are evicted
+/// when space runs out.
 package final class PersistedOperations: Sendable {
-    /// The operator's, by id.
+    /// The operator's documents, by id.
     let documents: [String: String]
-    /// Only what is in `documents` is run.
+    /// Only operations in `documents` are executed.
     private let isExclusive: Bool
-    /// By hash.
+    /// Registered by clients, by hash.
     private let registered: Lock<GenerationalCache<String, String>>
 
     /// - Parameters:
     ///   - documents: texts by their ids.
     ///   - isExclusive: refuse every other text.
-    ///   - registeredBytes: of text that clients may register, in each of two generations.
+    ///   - registeredBytes: limit on the text that clients may register, in each of two generations.
     package init(
         documents: [String: String] = [:], isExclusive: Bool = false,
         registeredBytes: Int = 4 << 20
@@ -53,7 +53,7 @@ package final class PersistedOperations: Sendable {
         return text
     }
 
-    /// The text, if it can be told without hashing anything.
+    /// The text, if it can be found without hashing anything.
     func findText(of request: GraphQLRequest) -> String? {
         guard let id = request.documentID else { return isExclusive ? nil : request.query }
         guard request.query.isEmpty else { return nil }
@@ -80,7 +80,7 @@ package final class PersistedOperations: Sendable {
 // MARK: Refusals
 
 extension PersistedOperations {
-    // Messages and codes are those of Apollo's servers, on which clients rely to send the text after all.
+    // Messages and codes match Apollo's servers; clients rely on them to retry with the full text.
 
     private static func notFound(_ id: DocumentID) -> ExecutionError {
         switch id {

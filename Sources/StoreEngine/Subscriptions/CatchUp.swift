@@ -5,39 +5,40 @@ import RelayJSON
 import SchemaService
 import Threads
 
-/// Tells subscriptions what they have missed when it is more than a few commits: from memory when it is recent, else
-/// from the log.
+/// Catches up subscriptions that missed more than a few commits: from memory when the commits are recent,
+/// otherwise from the log.
 ///
-/// Those that wait are served together, by a pass that begins where the first of them stopped: each event is read at
-/// its own sequence, and equal subscriptions are executed once. A subscription that has missed little does not wait
-/// for one that has missed much: what is in memory is told during the passes over the log, and those go from the near
-/// to the far, each with subscriptions of which none has missed more than four times as much as another; together they
-/// read less than two and a half times as much as one pass for all. A subscriber that has no room for a result leaves
-/// the pass with it, and comes back when it has taken what it had; results that are on their way to it count. At the
-/// end of the pass all go to the publisher, which knows the rest.
+/// Waiting subscriptions are served together by one pass, which starts where the earliest of them stopped.
+/// Each event is evaluated at its own sequence, and equal subscriptions are executed once. A subscription
+/// that missed little does not wait for one that missed much: passes over memory run alongside passes over
+/// the log. The latter go from near to far, and within each, no subscription missed more than about four times
+/// as much as another, where anything up to 32 events counts as 32. Together they read less than two and a
+/// half times as much as a single pass for all. A subscriber without room for a result leaves the pass
+/// with it, and comes back once it has drained; results in flight to it count. At the end of a pass all
+/// subscriptions move to the publisher, which has the rest.
 ///
-/// A pass over recent commits neither reads nor folds anything. What one over the log costs is bounded: at most three
-/// states of the past are in memory, however many subscriptions wait: the pass's own, and two that are kept
-/// (``KeptStates``). A client that was away for more events than the limit, or is that far from where a state can be
-/// had, is told that its cursor is too old.
+/// A pass over recent commits reads and folds nothing. The cost of a pass over the log is bounded: at most
+/// three past states are in memory, however many subscriptions wait, namely the pass's own and two kept ones
+/// (``KeptStates``). If a client missed more events than the limit, or its cursor is that far from an
+/// available state, the cursor counts as too old.
 package final class CatchUp: Sendable {
-    /// A subscription that waits for its turn.
+    /// A subscription waiting for its turn.
     struct Waiting: Sendable {
         var request: SubscriptionRequest
-        /// Everything up to this event has been told.
+        /// Everything up to this event has been delivered.
         var sequence: UInt64
-        /// The sink knows that it goes on.
+        /// The sink has been notified that the subscription resumes.
         var isAnnounced: Bool
     }
 
-    /// Subscriptions that are served one pass after the other.
+    /// Subscriptions served by successive passes.
     private struct Lane {
         private var waiting = WaitingLine<ObjectIdentifier, Waiting>()
         private var isRunning = false
 
         var count: Int { waiting.count }
 
-        /// - Returns: whether a task has to begin that serves them.
+        /// - Returns: whether a task has to be started to serve them.
         mutating func append(_ new: Waiting) -> Bool {
             waiting.append(ObjectIdentifier(new.request.sink), new)
             defer { isRunning = true }
@@ -48,7 +49,7 @@ package final class CatchUp: Sendable {
             waiting.remove(ObjectIdentifier(sink))
         }
 
-        /// All that wait; when none does, the task ends.
+        /// All that wait; if none do, the task ends.
         mutating func takeAll() -> [Waiting] {
             assert(isRunning, "one task serves a lane, and it ends when none waits")
             if waiting.isEmpty { isRunning = false }
@@ -57,22 +58,22 @@ package final class CatchUp: Sendable {
     }
 
     private struct State {
-        /// Memory has what they have missed.
+        /// The commits they missed are in memory.
         var recent = Lane()
         var log = Lane()
-        /// The log could not be read for them.
+        /// Reading the log for them failed.
         var failed = FailedReadings()
 
         var waitingCount: Int { recent.count + log.count + failed.count }
     }
 
-    /// Events that sinks are told of before they are waited for, so that what is on its way to them is bounded.
+    /// Events delivered before waiting for the sinks, so that the number of results in flight is bounded.
     package static let settleInterval = 32
-    /// How many events are read before subscriptions that have ended are looked for: nothing is read when all have.
+    /// Events read between checks for subscriptions that have ended; reading stops once all have.
     private static let lookInterval: UInt64 = 1_024
-    /// What sinks are told before they are waited for, apart from what one event leads to.
+    /// Deliveries made before waiting for the sinks, not counting the excess of a single event.
     package static let settleSize = DeliverySize(count: 16_384, byteCount: 16 << 20)
-    /// A subscription that has missed no more events than these has missed little.
+    /// Missing at most this many events counts as having missed little.
     private static let fewEvents: UInt64 = 32
 
     private let journal: any EventJournal
@@ -89,19 +90,19 @@ package final class CatchUp: Sendable {
     private let logger: Logger
     private let kept: KeptStates
     private let state = Lock(State())
-    /// Where results go, and requests that are done here.
+    /// Where results go, and requests that are finished here.
     private let outputs = Lock<Outputs?>(nil)
 
     struct Outputs: Sendable {
         let deliver: @Sendable ([Delivery]) -> Void
-        /// Returns when the sinks have taken everything.
+        /// Returns once the sinks have taken everything.
         let settle: @Sendable () async -> Void
         let goOn: @Sendable (SubscriptionRequest) -> Void
     }
 
     /// - Parameters:
-    ///   - documents: what requests may contain, which come with their texts.
-    ///   - limits: what may wait, and may be folded.
+    ///   - documents: limits on the documents, which are sent along with the requests.
+    ///   - limits: on what may wait and what may be folded.
     init(
         _ service: SchemaService, _ journal: any EventJournal, _ identity: StoreIdentity,
         durable: DurableHead, recent: RecentCommits, documents: DocumentLimits,
@@ -123,20 +124,20 @@ package final class CatchUp: Sendable {
         kept = KeptStates(tasks)
     }
 
-    /// Says where results go; to be called once, before anything else.
+    /// Sets where results go; must be called once, before anything else.
     func connect(_ outputs: Outputs) { self.outputs.withLock { $0 = outputs } }
 
-    /// Takes a subscription that has been told everything up to an event.
+    /// Takes a subscription to which everything up to an event has been delivered.
     func post(_ request: SubscriptionRequest, behind sequence: UInt64) {
         let isAnnounced = if case .after = request.start { true } else { false }
         post(Waiting(request: request, sequence: sequence, isAnnounced: isAnnounced))
     }
 
     private func post(_ waiting: Waiting) {
-        // What memory has now it may not have when the turn comes; then it is posted anew.
+        // Commits in memory now may be gone when its turn comes; then it is posted again.
         let isRecent = waiting.sequence >= recent.base.sequence
         let (isTaken, starts) = state.withLock { state in
-            // One that has been told that it goes on is a subscription of its connection's, and counted there.
+            // An announced subscription already counts as one of its connection's.
             guard waiting.isAnnounced || state.waitingCount < waitingLimit else {
                 return (false, false)
             }
@@ -147,7 +148,7 @@ package final class CatchUp: Sendable {
                 if isRecent { await self.serveRecent() } else { await self.serveLog() }
             }
         }
-        // It may have ended before it was here to be forgotten.
+        // It may have ended before it was here to be removed.
         if !waiting.request.sink.isWanted { forget(waiting.request.sink) }
         if isTaken { return }
         let message = "Too many subscriptions are catching up; resume it later."
@@ -157,7 +158,7 @@ package final class CatchUp: Sendable {
         ])
     }
 
-    /// A subscription has ended. If it waits for its turn, its request is kept no longer, however large it is.
+    /// A subscription has ended. If it is still waiting, its request is released, however large it is.
     func forget(_ sink: any SubscriptionSink) {
         let gone = state.withLock { state in
             (
@@ -188,7 +189,7 @@ package final class CatchUp: Sendable {
         }
     }
 
-    /// Parts of a batch: first those that have missed least.
+    /// Splits a batch into parts, starting with the subscriptions that missed least.
     private static func fromNearToFar(_ batch: [Waiting], end: UInt64) -> [[Waiting]] {
         var parts: [[Waiting]] = []
         var fewest: UInt64 = 0
@@ -207,18 +208,19 @@ package final class CatchUp: Sendable {
 
     private func tellFromMemory(_ batch: [Waiting], _ outputs: Outputs) async {
         guard var sequence = batch.map(\.sequence).min() else { return }
-        // Memory has what they go on from; no state has to be kept for them.
+        // They resume from memory, so no state has to be kept for them.
         kept.leave(batch.map(\.request.sink))
         assert(
             batch.allSatisfy { $0.sequence <= durable.snapshot.sequence },
             "what is not durable has not been told")
         var pass = CatchUpPass(service, identity, documents)
         enter(batch, &pass, on: durable.snapshot, outputs)
-        // What comes meanwhile is told by the publisher; otherwise a pass has no end under load, and others wait.
+        // The publisher delivers what arrives during the pass. Otherwise a pass would never end under load,
+        // and others would wait.
         let end = recent.end
         while !pass.isEmpty, sequence < end {
             guard let missed = recent.commits(after: sequence) else {
-                // It has left memory meanwhile; the log has it.
+                // It has been evicted from memory in the meantime, but the log has it.
                 for (request, sequence) in pass.removeAll(after: sequence) {
                     post(request.starting(.after(sequence)), behind: sequence)
                 }
@@ -243,7 +245,7 @@ package final class CatchUp: Sendable {
         }
     }
 
-    /// Takes subscriptions into a pass, and says to each that it goes on.
+    /// Adds subscriptions to a pass, and notifies each that it resumes.
     private func enter(
         _ batch: [Waiting], _ pass: inout CatchUpPass, on snapshot: Snapshot, _ outputs: Outputs
     ) {
@@ -262,7 +264,7 @@ package final class CatchUp: Sendable {
         }
     }
 
-    /// Delivers a result when there is room for it, and goes on behind it.
+    /// Delivers a result once there is room for it, then resumes after it.
     private func deliverLater(
         _ held: CatchUpPass.Held, at sequence: UInt64, _ outputs: Outputs
     ) {
@@ -270,7 +272,7 @@ package final class CatchUp: Sendable {
         sink.whenDrained { [weak self] in
             guard let self else { return }
             tasks.start { [self] in
-                // Others of its connection have waited for room, too.
+                // Other subscriptions of the same connection were waiting for room as well.
                 if sink.isFull { return deliverLater(held, at: sequence, outputs) }
                 outputs.deliver([.missed(held.response(), to: sink)])
                 post(held.request, behind: sequence)
@@ -281,11 +283,11 @@ package final class CatchUp: Sendable {
     // MARK: One pass over the log
 
     private func tellFromLog(_ all: [Waiting], _ outputs: Outputs) async {
-        // What is durable and not published yet is told by the publisher.
+        // The publisher delivers what is durable but not published yet.
         let end = recent.end
         var batch = all
         let readableAfter = state.withLock { $0.failed.readableAfter }
-        // One that has been told that it goes on does go on.
+        // A subscription announced as resuming must resume.
         let isTooFar: (Waiting) -> Bool = {
             !$0.isAnnounced
                 && (end - min($0.sequence, end) > self.eventLimit || $0.sequence < readableAfter)
@@ -314,8 +316,8 @@ package final class CatchUp: Sendable {
         await run(&pass, replay, through: end, outputs)
     }
 
-    /// The state after an event, and what comes then. Where a subscriber left an earlier pass, nothing has to be
-    /// read or folded for it again.
+    /// A replay positioned at an event. Where a subscriber left an earlier pass, nothing has to be read or
+    /// folded again.
     private func replay(at sequence: UInt64, limit: UInt64) async throws -> PastReplay {
         let near = kept.nearest(to: sequence)
         if let near, sequence - near.sequence <= nearEvents {
@@ -346,11 +348,12 @@ package final class CatchUp: Sendable {
                 if error.isLasting {
                     let reached = replay.snapshot.sequence
                     state.withLock { $0.failed.readableAfter = reached + 1 }
-                    // The others need nothing of what can't be read, if there is a later state to begin with.
+                    // The others need nothing of the unreadable part, if there is a later state to start
+                    // from.
                     for waiting in left where waiting.sequence > reached { post(waiting) }
                     return giveUp(left.filter { $0.sequence == reached }, outputs)
                 }
-                // Where they go on nothing has to be folded again.
+                // They resume from here without folding anything again.
                 kept.keep(replay.snapshot)
                 return tryAgain(left, outputs)
             }
@@ -377,10 +380,10 @@ package final class CatchUp: Sendable {
         }
     }
 
-    // MARK: Readings that fail
+    // MARK: Failed reads
 
-    /// The farthest of a batch cannot be told what it has missed: there is no state to begin with, or it is too far
-    /// away. Others may have a later one.
+    /// The earliest subscription of a batch cannot catch up: there is no state to start from, or it is too
+    /// far away. The others may have a later one.
     private func tellWithoutState(
         at first: UInt64, _ batch: [Waiting], _ outputs: Outputs
     ) async {
@@ -397,18 +400,19 @@ package final class CatchUp: Sendable {
             await tellFromLog(batch.filter(isBehind), outputs)
             await tellWithoutState(at: first, batch.filter { !isBehind($0) }, outputs)
         } else {
-            // It is the same for all.
+            // There is no later state for any of them.
             let isLost: (Waiting) -> Bool = { !$0.isAnnounced || $0.sequence == first }
             giveUp(batch.filter(isLost), outputs)
             await tellFromLog(batch.filter { !isLost($0) }, outputs)
         }
     }
 
-    /// Reads again in a moment: a lack of descriptors or memory passes. The log still has what was missed.
+    /// Reads again in a moment: a shortage of file descriptors or memory passes, and the log still has the
+    /// missed events.
     private func tryAgain(_ batch: [Waiting], _ outputs: Outputs) {
         let (retried, ended, starts) = state.withLock { $0.failed.append(batch) }
         giveUp(ended, outputs)
-        // They may have ended before they were here to be forgotten.
+        // They may have ended before they were here to be removed.
         for waiting in retried where !waiting.request.sink.isWanted { forget(waiting.request.sink) }
         guard starts else { return }
         tasks.later(FailedReadings.retryInterval) { [weak self] in
@@ -418,7 +422,8 @@ package final class CatchUp: Sendable {
         }
     }
 
-    /// What was missed cannot be had. A stream that was told that it goes on ends, and its last cursor is still good.
+    /// The missed events cannot be read. A stream already announced as resuming ends, and its last cursor
+    /// remains valid.
     private func giveUp(_ batch: [Waiting], _ outputs: Outputs) {
         for waiting in batch where !waiting.isAnnounced {
             outputs.goOn(waiting.request.starting(.lost))
@@ -433,7 +438,7 @@ package final class CatchUp: Sendable {
 }
 
 extension Error {
-    /// Whether a reading that failed with it would fail again.
+    /// Whether a read that failed with this error would fail again.
     fileprivate var isLasting: Bool {
         self is PastReplay.TooFar || (self as? any EventReadError)?.isLasting ?? false
     }

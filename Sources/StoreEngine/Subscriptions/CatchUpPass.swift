@@ -4,7 +4,7 @@ import RelayJSON
 import ResultPatches
 import SchemaService
 
-/// The subscriptions of one pass over the log; equal ones are executed once for each event.
+/// The subscriptions of one pass over the log; equal ones are executed once per event.
 struct CatchUpPass {
     private struct Member {
         var request: SubscriptionRequest
@@ -12,10 +12,10 @@ struct CatchUpPass {
     }
 
     private struct Group {
-        /// Kept, so that the key's identity stays its own, whatever the cache has no room for.
+        /// Retained so that the key's object identity stays unique even if the cache evicts the operation.
         let operation: PreparedOperation
         let question: EventQuestion
-        /// Of subscriptions that get patches.
+        /// For subscriptions that get patches.
         let normalizer: RecordNormalizer?
         var members: [Member] = []
     }
@@ -25,7 +25,7 @@ struct CatchUpPass {
     private let operations: OperationCache
     private var groups: [Group] = []
     private var places: [SubscriptionGroup.Key: Int] = [:]
-    /// Those that a mutation may concern, by its field.
+    /// Groups that a mutation may concern, by its field.
     private var concerned: [String: [Int]] = [:]
 
     init(
@@ -62,7 +62,7 @@ struct CatchUpPass {
             groups.append(
                 Group(
                     operation: operation, question: question,
-                    // It has been made before, for the same text.
+                    // It was created before, for the same text.
                     normalizer: request.sendsRecords
                         ? try? RecordNormalizer(
                             operation, variables, schema: service.executable.schema) : nil,
@@ -72,15 +72,15 @@ struct CatchUpPass {
         }
     }
 
-    /// A result for a sink that has no room for it, and has left the pass.
+    /// A result for a sink that had no room for it and left the pass.
     struct Held {
-        /// Goes on behind the result.
+        /// Resumes after the result.
         let request: SubscriptionRequest
-        /// Executes it: what nobody takes is not kept.
+        /// Executes the operation on demand, so that a result nobody takes is not kept.
         let response: @Sendable () -> Response
     }
 
-    /// A result for a group: executed for the first that takes it.
+    /// A result for a group, executed for the first subscriber that takes it.
     private struct GroupResult {
         let answer: EventQuestion.Answer
         let normalizer: RecordNormalizer?
@@ -94,7 +94,7 @@ struct CatchUpPass {
             self.notes = notes
         }
 
-        /// - Parameter isFirst: the subscriber has had no result yet, and is to get all of it.
+        /// - Parameter isFirst: the subscriber has had no result yet, and needs a whole one.
         mutating func response(isFirst: Bool) -> Response {
             if !isFirst, normalizer != nil {
                 let response = patch ?? make(isFirst: false)
@@ -112,19 +112,19 @@ struct CatchUpPass {
             return Response(result, notes)
         }
 
-        /// Of what was executed.
+        /// Size of the responses made so far.
         var byteCount: Int { (full?.bytes.count ?? 0) + (patch?.bytes.count ?? 0) }
     }
 
-    /// What a mutation leads to.
+    /// The effects of one mutation.
     struct Told {
         fileprivate(set) var deliveries: [Delivery] = []
         fileprivate(set) var size = DeliverySize()
         fileprivate(set) var held: [Held] = []
     }
 
-    /// What all are to be told of a mutation.
-    /// - Parameter snapshot: the state right after it.
+    /// The deliveries that a mutation causes.
+    /// - Parameter snapshot: the state right after the mutation.
     mutating func tell(
         _ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot
     ) -> Told {
@@ -162,14 +162,14 @@ struct CatchUpPass {
         return told
     }
 
-    /// Takes out those who are gone.
+    /// Removes members whose sinks no longer want results.
     mutating func removeUnwanted() {
         for place in groups.indices {
             groups[place].members.removeAll { !$0.request.sink.isWanted }
         }
     }
 
-    /// - Returns: those that are left, with the event up to which they have been told everything.
+    /// - Returns: the remaining subscriptions, each with the event up to which everything has been delivered.
     mutating func removeAll(after sequence: UInt64) -> [(SubscriptionRequest, UInt64)] {
         removeUnwanted()
         defer { (groups, places, concerned) = ([], [:], [:]) }

@@ -4,18 +4,18 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 import SchemaService
 
-/// A subscription to events: the one place that says of which mutations it is told, and what. Asked by all who tell of
-/// commits: when they are new, when they were missed, and when the log says why.
+/// A subscription to events: the one place that decides which mutations it reports, and how. Used for new
+/// commits, for missed ones, and when the log is asked to explain.
 struct EventQuestion: Sendable {
     private let plan: Plan
     private let variables: CoercedVariables
-    /// Nil where nothing depends on who asks.
+    /// Nil if nothing depends on the viewer.
     private let viewer: String?
     let events: MutationEvents
-    /// The subscription field's, coerced.
+    /// The coerced arguments of the subscription field.
     let arguments: JSONObject
 
-    /// Nil when the operation is not told of events.
+    /// Nil if the operation is not a subscription to events.
     init?(
         _ plan: Plan, _ variables: CoercedVariables, viewer: String?, on snapshot: Snapshot,
         _ service: SchemaService
@@ -32,13 +32,13 @@ struct EventQuestion: Sendable {
         arguments = try execution.rootArguments(0)
     }
 
-    /// What a mutation means to the subscription; nil when it is none of its events. One that the schema no longer has is
-    /// none.
+    /// The result of a mutation for the subscription; nil if it is not one of its events. A mutation that the
+    /// schema no longer has never is.
     func result(of mutation: ToldMutation, _ service: SchemaService) -> ExecutedResult? {
         answer(to: mutation, service)?.result()
     }
 
-    /// The same, to be executed when somebody takes it.
+    /// Likewise, executed only when somebody takes it.
     func answer(to mutation: ToldMutation, _ service: SchemaService) -> Answer? {
         guard events.mutations.contains(mutation.intent.field),
             let event = events.event(of: mutation, arguments: arguments, viewer: viewer)

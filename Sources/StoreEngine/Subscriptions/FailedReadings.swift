@@ -1,26 +1,27 @@
 @_spi(Rooms) import RelayRecords
 
-/// Subscriptions for which the log could not be read, and is read again in a moment. Pure.
+/// Subscriptions for which reading the log failed and will be retried shortly. Pure.
 struct FailedReadings {
-    /// How long a reading waits that has failed, and how often it is tried again: half a minute in all.
+    /// The delay before a failed read is retried, and the number of retries: half a minute in all.
     static let retryInterval = Duration.seconds(1)
     static let retryLimit = 30
 
-    /// The last event that can't be read, as far as is known: what follows an earlier one is lost.
+    /// The last event known to be unreadable; anything after an earlier cursor is lost.
     var readableAfter: UInt64 = 0
     private var retrying = WaitingLine<ObjectIdentifier, CatchUp.Waiting>()
     private var isRetryDue = false
 
     var count: Int { retrying.count }
 
-    /// - Returns: those that are tried again, those that have been too often, and whether a retry has to be timed.
+    /// - Returns: those that are retried, those that have failed too often, and whether a retry must be
+    ///   scheduled.
     mutating func append(
         _ batch: [CatchUp.Waiting]
     ) -> (retried: [CatchUp.Waiting], ended: [CatchUp.Waiting], starts: Bool) {
         var retried: [CatchUp.Waiting] = []
         var ended: [CatchUp.Waiting] = []
         for var waiting in batch {
-            // It is not the same lack again and again where it has got further.
+            // If it has made progress, this is a new failure.
             if waiting.sequence != waiting.request.failedAfter { waiting.request.failedReads = 0 }
             waiting.request.failedAfter = waiting.sequence
             waiting.request.failedReads += 1
@@ -36,7 +37,7 @@ struct FailedReadings {
         return (retried, ended, starts)
     }
 
-    /// All whose time has come.
+    /// All that are due for a retry.
     mutating func takeDue() -> [CatchUp.Waiting] {
         isRetryDue = false
         return retrying.takeAll()

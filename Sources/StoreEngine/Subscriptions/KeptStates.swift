@@ -1,11 +1,11 @@
 @_spi(Rooms) import RelayRecords
 import Threads
 
-/// States of the past, kept so that nothing has to be read or folded twice: the one that the last pass over the log
-/// has begun with, and the one at which subscribers have left a pass. They share what has not changed between them.
+/// Past states, kept so that nothing is read or folded twice: the state at which the last pass over the log
+/// started, and the state at which subscribers left a pass. They share everything that is equal in both.
 ///
-/// The first is kept for a minute, since a client that was cut off while the log was read comes back with the same
-/// cursor; the second for as long as one of those subscribers has still to go on.
+/// The first is kept for a minute, because a client that was cut off while the log was read returns with the
+/// same cursor. The second is kept until every such subscriber has resumed or ended.
 final class KeptStates: Sendable {
     private struct State {
         var parked: ParkedState?
@@ -13,9 +13,9 @@ final class KeptStates: Sendable {
         var isWatched = false
     }
 
-    /// How often a state is looked at to see whether it is still needed.
+    /// The interval between checks whether a state is still needed.
     private static let lookInterval = Duration.seconds(5)
-    /// How often the state that a pass has begun with is looked at before it is dropped: a minute.
+    /// The number of checks before the starting state of a pass is dropped: a minute.
     private static let keepingLooks = 12
 
     private let tasks: EngineTasks
@@ -23,16 +23,16 @@ final class KeptStates: Sendable {
 
     init(_ tasks: EngineTasks) { self.tasks = tasks }
 
-    /// The latest of them that is not behind an event.
+    /// The latest of them that is at or before an event.
     func nearest(to sequence: UInt64) -> Snapshot? {
         state.withLock { [$0.parked?.snapshot, $0.reached?.snapshot] }.compactMap { $0 }
             .filter { $0.sequence <= sequence }.max { $0.sequence < $1.sequence }
     }
 
-    /// Keeps the state that a pass begins with, for subscribers that come back.
+    /// Keeps the starting state of a pass, for subscribers that return.
     func keep(_ snapshot: Snapshot) {
         let new = ReachedState(snapshot: snapshot, looksLeft: Self.keepingLooks)
-        // The one before goes when the lock is free again, as everything that takes its time to go.
+        // The previous state is released after the lock, because deallocating it may take a while.
         let last = state.withLock { state in
             defer { state.reached = new }
             return state.reached
@@ -41,7 +41,7 @@ final class KeptStates: Sendable {
         watch()
     }
 
-    /// Keeps a state for those who have left a pass there.
+    /// Keeps a state for subscribers that left a pass there.
     func park(_ snapshot: Snapshot, for sinks: [any SubscriptionSink]) {
         if sinks.isEmpty { return }
         let last = state.withLock { state -> ParkedState? in
@@ -56,14 +56,14 @@ final class KeptStates: Sendable {
         watch()
     }
 
-    /// Subscribers that have left a pass go on.
+    /// Subscribers that left a pass have resumed.
     func leave(_ sinks: [any SubscriptionSink]) {
         state.withLock { state in
             for sink in sinks { state.parked?.remove(sink) }
         }
     }
 
-    /// Looks now and then, as long as states are kept, whether they are needed.
+    /// While states are kept, periodically checks whether they are still needed.
     private func watch() {
         let starts = state.withLock { state in
             defer { state.isWatched = true }
@@ -78,7 +78,7 @@ final class KeptStates: Sendable {
         }
     }
 
-    /// - Returns: whether nothing is kept now.
+    /// - Returns: whether nothing is kept any more.
     private func dropUnneeded() -> Bool {
         let (isWatched, last) = state.withLock { state in
             let last = (state.parked, state.reached)
@@ -93,17 +93,17 @@ final class KeptStates: Sendable {
     }
 }
 
-/// A state of the past that took some folding.
+/// A past state that took some folding to reach.
 private struct ReachedState: Sendable {
     let snapshot: Snapshot
     var looksLeft: Int
 }
 
-/// A state of the past, and those who go on there.
+/// A past state, with the subscribers that will resume from it.
 private struct ParkedState: Sendable {
     let snapshot: Snapshot
     private var sinks: [ObjectIdentifier: any SubscriptionSink] = [:]
-    /// With more, those that are not wanted any more are taken out.
+    /// Beyond this number, sinks that are no longer wanted are removed.
     private var looksAt = fewSinks
     private static let fewSinks = 64
 
@@ -121,6 +121,6 @@ private struct ParkedState: Sendable {
         looksAt = max(2 * self.sinks.count, Self.fewSinks)
     }
 
-    /// A subscriber goes on.
+    /// A subscriber has resumed.
     mutating func remove(_ sink: any SubscriptionSink) { sinks[ObjectIdentifier(sink)] = nil }
 }

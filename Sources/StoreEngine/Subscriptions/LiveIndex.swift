@@ -2,8 +2,8 @@ import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// From what changed to the live groups that have read it, so that a commit costs what it touches and not
-/// what is subscribed.
+/// Maps changes to the live groups that read the changed data, so that the cost of a commit depends on what
+/// it touches and not on the number of subscriptions.
 struct LiveIndex {
     typealias Group = SubscriptionGroup.ID
 
@@ -11,7 +11,7 @@ struct LiveIndex {
     private var byType: [NameIndex: Set<Group>] = [:]
     private var byMissingID: [ExactText: Set<Group>] = [:]
 
-    /// Takes in what a group depends on now. Only the difference to what it depended on costs anything.
+    /// Updates a group's dependencies. The cost depends only on the difference from the old ones.
     mutating func update(_ group: Group, from old: Dependencies, to new: Dependencies) {
         for record in old.records.keys where new.records[record] == nil {
             byRecord.remove(group, at: record)
@@ -29,7 +29,7 @@ struct LiveIndex {
         }
     }
 
-    /// The groups that may have another result after these changes; the dependencies of each decide.
+    /// The groups whose results may change; each group's dependencies decide.
     func candidates(_ changes: ChangeSet, in snapshot: Snapshot) -> Set<Group> {
         var found: Set<Group> = []
         for record in changes.concernedRecords {

@@ -5,14 +5,15 @@ import RelayJSON
 import Synchronization
 import Threads
 
-/// Tells subscriptions what is durable: one commit, one result, in log order.
+/// Notifies subscriptions of what is durable: one result per commit, in log order.
 ///
-/// One queue takes commits and new subscriptions, so a subscription starts exactly between two commits:
-/// what it is told first and what follows have neither gap nor overlap.
+/// One queue takes commits and new subscriptions, so a subscription starts exactly between two commits: there
+/// is neither a gap nor an overlap between its first result and what follows.
 ///
-/// The queue is bounded: while ``GraphQLService/Limits/unpublishedCommits`` wait in it, or
-/// ``GraphQLService/Limits/unpublishedBytes``, the writer takes no further turn, so event subscriptions lose nothing.
-/// Live results only have to be the newest, so when commits pile up each is executed once for many of them.
+/// The queue is bounded. While ``GraphQLService/Limits/unpublishedCommits`` or
+/// ``GraphQLService/Limits/unpublishedBytes`` is reached, the writer takes no further turn, so event
+/// subscriptions lose nothing. Live results only have to be the newest, so when commits pile up, each live
+/// query is executed once for many of them.
 final class Publisher: Sendable {
     enum Message: Sendable {
         case step(Step)
@@ -22,7 +23,7 @@ final class Publisher: Sendable {
         fileprivate var step: Step? { if case .step(let step) = self { step } else { nil } }
     }
 
-    /// Commits that wait to be told.
+    /// Commits waiting to be published.
     private struct Waiting {
         var count = 0
         var byteCount = 0
@@ -44,9 +45,9 @@ final class Publisher: Sendable {
         }
     }
 
-    /// When more commits than these have piled up, live results are executed once for many of them.
+    /// If more commits than this pile up, live queries are executed once for many of them.
     static let pileLimit = 32
-    /// Messages that are worked off together.
+    /// The number of messages processed together.
     private static let batchLimit = 1_024
 
     private let deliver: @Sendable ([Delivery]) -> Void
@@ -56,7 +57,7 @@ final class Publisher: Sendable {
     private let queue: SerialQueue<Message>
     private let outgoing: OutgoingDeliveries
     private let table: Lock<SubscriptionTable>
-    /// Commits that may wait before the writer has to; apart from those that it has appended by then.
+    /// Commits that may wait before the writer has to pause, not counting those it has already appended.
     private let stepLimit: Waiting
     private let toldThrough: Atomic<UInt64>
     private let lastFigures = Lock(SubscriptionTable.Figures())
@@ -64,9 +65,9 @@ final class Publisher: Sendable {
     private let onRoom = Lock<@Sendable () -> Void>({})
 
     /// - Parameters:
-    ///   - deliver: called with what each batch of messages leads to, in order.
-    ///   - settle: returns when everything that was handed to `deliver` has been taken by the sinks.
-    ///   - catchUp: takes a subscription to be resumed behind an event for which the log has to be read.
+    ///   - deliver: called with the deliveries of each batch of messages, in order.
+    ///   - settle: returns once the sinks have taken everything handed to `deliver`.
+    ///   - catchUp: takes a subscription to be resumed after an event, for which the log has to be read.
     init(
         _ table: sending SubscriptionTable, limits: GraphQLService.Limits = .init(),
         tasks: EngineTasks,
@@ -80,7 +81,7 @@ final class Publisher: Sendable {
         self.catchUp = catchUp
         stepLimit = Waiting(
             count: limits.unpublishedCommits, byteCount: limits.unpublishedBytes)
-        // Apart from what one message leads to.
+        // Not counting the excess of a single message.
         let outgoing = OutgoingDeliveries(
             limit: DeliverySize(
                 count: limits.undeliveredResults, byteCount: limits.undeliveredResultBytes))
@@ -92,13 +93,13 @@ final class Publisher: Sendable {
         self.table = Lock(table)
     }
 
-    /// Whether more commits should come.
+    /// Whether there is room for more commits.
     var hasRoom: Bool { waitingSteps.withLock { $0.isBelow(stepLimit) } }
 
-    /// Commits that wait.
+    /// The number of waiting commits.
     var waitingStepCount: Int { waitingSteps.withLock { $0.count } }
 
-    /// Says whom to call when there is room again.
+    /// Sets the action to call when there is room again.
     func whenRoom(_ action: @escaping @Sendable () -> Void) { onRoom.withLock { $0 = action } }
 
     /// Takes what has become durable, in log order.
@@ -113,13 +114,13 @@ final class Publisher: Sendable {
         }
     }
 
-    /// Takes subscriptions that end, or were taken before.
+    /// Takes subscriptions that end, or that were accepted before.
     func post(_ message: Message) {
         assert(message.step == nil, "steps are counted")
         _ = queue.post(message, isLimited: false) { self.work(off: &$0) }
     }
 
-    /// Takes a subscription that begins. False when too many wait to.
+    /// Takes a new subscription. False if too many are waiting to start.
     func subscribe(_ request: SubscriptionRequest) -> Bool {
         queue.post(.subscribe(request)) { self.work(off: &$0) }
     }
@@ -148,7 +149,7 @@ final class Publisher: Sendable {
         waitForSinks()
     }
 
-    /// Goes on only when the sinks have taken what was handed over, if that is much.
+    /// If much was handed over, pauses until the sinks have taken it.
     private func waitForSinks() {
         guard outgoing.beginWaiting() else { return }
         tasks.start { [self] in
@@ -165,18 +166,18 @@ final class Publisher: Sendable {
         for (request, sequence) in output.behind { catchUp(request, sequence) }
     }
 
-    /// Messages that it has not come to.
+    /// Messages not processed yet.
     var waitingCount: Int { queue.count }
 
-    /// As of what was handed over last; asking does not wait for a batch.
+    /// As of the last hand-over; reading them does not wait for a batch.
     var figures: SubscriptionTable.Figures { lastFigures.withLock { $0 } }
 
-    /// Whatever this commit and those before it lead to has been handed to `deliver`.
+    /// Everything caused by commits up to and including this one has been handed to `deliver`.
     var deliveredThrough: UInt64 { toldThrough.load(ordering: .acquiring) }
 }
 
-/// Deliveries that were handed over since the sinks were last waited for. Used by the queue's handler, and by
-/// the task that waits.
+/// Deliveries handed over since the last wait for the sinks. Used by the queue's handler and by the waiting
+/// task.
 private final class OutgoingDeliveries: Sendable {
     private struct State {
         var size = DeliverySize()
@@ -190,7 +191,7 @@ private final class OutgoingDeliveries: Sendable {
 
     var isWaitedFor: Bool { state.withLock { $0.isWaitedFor } }
 
-    /// What may be handed over until the sinks have to be waited for.
+    /// What may still be handed over before waiting for the sinks.
     var room: DeliverySize {
         let size = state.withLock { $0.size }
         return DeliverySize(
@@ -199,7 +200,7 @@ private final class OutgoingDeliveries: Sendable {
 
     func add(_ size: DeliverySize) { state.withLock { $0.size += size } }
 
-    /// - Returns: whether the sinks have to be waited for.
+    /// - Returns: whether to wait for the sinks.
     func beginWaiting() -> Bool {
         state.withLock { state in
             if state.size.isBelow(limit) { return false }

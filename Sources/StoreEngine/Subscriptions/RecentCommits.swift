@@ -1,14 +1,14 @@
 @_spi(Rooms) import RelayRecords
 import Threads
 
-/// The newest commits, for all who catch up: a subscriber that was away for a moment gets from here what was missed, and the log
-/// need not be read. Older commits are found there.
+/// The newest commits, for catch-up: a subscriber that was away for a moment gets the missed commits from
+/// here, without reading the log. Older commits are only in the log.
 package final class RecentCommits: Sendable {
-    /// What the commits that are kept have written, at most.
+    /// Limit on the bytes written by the kept commits.
     package static let byteLimit = 16 << 20
 
-    /// Events among the commits that have brought another schema, rising. There are none behind those that it begins
-    /// with: a server that runs keeps its schema.
+    /// Events among the commits that changed the schema, in ascending order. Commits made after the start add
+    /// none, because a running server keeps its schema.
     private let schemaChanges: [UInt64]
     private let state: Lock<NewestCommits>
 
@@ -20,10 +20,10 @@ package final class RecentCommits: Sendable {
         state = Lock(NewestCommits(after: base, countLimit: commitLimit, byteLimit: byteLimit))
     }
 
-    /// The state before the first commit that is kept.
+    /// The state before the first kept commit.
     var base: Snapshot { state.withLock { $0.base } }
 
-    /// The newest event that the publisher has taken.
+    /// The newest event taken by the publisher.
     var end: UInt64 { state.withLock { $0.head.sequence } }
 
     func append(_ commit: MutationCommit) { state.withLock { $0.append(commit) } }
@@ -33,8 +33,8 @@ package final class RecentCommits: Sendable {
         state.withLock { $0.after(sequence) }
     }
 
-    /// The state after an event; nil when it is not kept, or not there yet. Kept are the states after commits: one that
-    /// has the same records, and another schema, is not.
+    /// The state after an event; nil when it is not kept or does not exist yet. Only states after commits are
+    /// kept. A state with the same records but another schema is not.
     func snapshot(at sequence: UInt64) -> Snapshot? {
         guard let snapshot = state.withLock({ $0.snapshot(at: sequence) }),
             !schemaChanges.contains(where: { snapshot.sequence < $0 && $0 <= sequence })

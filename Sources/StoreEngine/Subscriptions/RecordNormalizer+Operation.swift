@@ -9,9 +9,9 @@ extension RecordNormalizer {
     /// Bytes of ``longestPath``.
     private static let pathLimit = 4_096
 
-    /// Takes the results of an operation of a client apart.
-    /// - Returns: nil if the arguments are so long that whole results are the shorter answer.
-    /// - Throws: if the operation has no normalization; one that was validated has.
+    /// Splits the results of a client's operation into records.
+    /// - Returns: nil if the arguments are so long that whole results are shorter.
+    /// - Throws: if the operation has no normalization; a validated one always has.
     init?(
         _ operation: PreparedOperation, _ variables: CoercedVariables, schema: Schema
     ) throws(RelayDocumentErrors) {

@@ -2,18 +2,18 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 import ResultPatches
 
-/// What brings a client from the records of one result to those of another: `extensions.relay.records`.
+/// The difference between the records of two results: `extensions.relay.records`.
 ///
-/// Applied to the records of the old result it gives those of the new one, and nothing besides: byte for byte
-/// what normalizing the new result alone gives.
+/// Applied to the records of the old result, it gives exactly those of the new one, byte for byte what
+/// normalizing the new result alone gives.
 struct RecordPatch: Sendable, Equatable {
     /// `{id: {key: VALUE} or null}` as JSON text, ids and keys sorted.
     let bytes: [UInt8]
-    /// Of the records that it takes away those that still exist, sorted: only the result does not show them any
-    /// more, and other operations of the client may.
+    /// Of the removed records, those that still exist, sorted: they are only absent from this result, and
+    /// other operations of the client may still show them.
     let left: [ExactText]
 
-    /// - Parameter isDeleted: whether an object's record is gone from the store.
+    /// - Parameter isDeleted: whether an object's record no longer exists in the store.
     init(from old: ResultRecords, to new: ResultRecords, isDeleted: (ExactText) -> Bool) {
         var changes: [(id: ExactText, fields: [ExactText: JSONValue]?)] = []
         for (id, fields) in new.records {
@@ -47,7 +47,7 @@ struct RecordPatch: Sendable, Equatable {
         return writer.bytes
     }
 
-    /// The fields that are new or different, and `{"unset": true}` for those that are not there any more.
+    /// The fields that are new or different, and `{"unset": true}` for fields that are gone.
     private static func changes(
         from old: [ExactText: JSONValue], to new: [ExactText: JSONValue]
     ) -> [ExactText: JSONValue] {
@@ -59,8 +59,8 @@ struct RecordPatch: Sendable, Equatable {
         return changes
     }
 
-    /// `{"splice": [start, deleted, [ids…]]}` for a list of links that has changed in one place; nil when it is
-    /// none, or the whole list is shorter.
+    /// `{"splice": [start, deleted, [ids…]]}` for a list of links that changed in one place; nil when it is
+    /// not such a list, or the whole list is shorter.
     private static func splice(from old: JSONValue?, to new: JSONValue) -> JSONValue? {
         guard let old = old?["refs"]?.array, let new = new["refs"]?.array else { return nil }
         var start = 0
@@ -82,9 +82,9 @@ struct RecordPatch: Sendable, Equatable {
 }
 
 extension ResultRecords {
-    /// Those of the records that have left a result and yet exist. An object has the store to say so. A client's
-    /// own record stands for a place in another record, and exists as long as that one does, where nothing else
-    /// was put in its place.
+    /// The records that are gone from a result but still exist. For an object, the store decides. A
+    /// client-only record stands for a place in another record. It exists as long as that record does, unless
+    /// something else was put in its place.
     fileprivate func existing(
         among gone: [ExactText], isDeleted: (ExactText) -> Bool
     ) -> Set<ExactText> {

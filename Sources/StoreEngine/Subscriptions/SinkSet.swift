@@ -1,7 +1,7 @@
-/// The sinks of a group, in the order in which they have joined it. The last one takes the place of one that leaves.
+/// The sinks of a group, in the order in which they joined. When one leaves, the last one takes its place.
 ///
-/// A fan-out goes through them in this order. Connections that were made after each other lie behind each other in
-/// memory, ours and the system's; in a dictionary's order each delivery would wait for memory that is not in a cache.
+/// A fan-out visits them in this order. Connections made in succession are adjacent in memory, both ours and
+/// the kernel's. In a dictionary's order, each delivery would incur a cache miss.
 struct SinkSet {
     private(set) var sinks: [any SubscriptionSink] = []
     private var positions: [ObjectIdentifier: Int] = [:]
@@ -9,7 +9,7 @@ struct SinkSet {
     var count: Int { sinks.count }
     var isEmpty: Bool { sinks.isEmpty }
 
-    /// Does nothing when the sink is there already.
+    /// Does nothing if the sink is already there.
     mutating func insert(_ sink: any SubscriptionSink) {
         let id = ObjectIdentifier(sink)
         if positions[id] != nil { return }
@@ -17,7 +17,7 @@ struct SinkSet {
         sinks.append(sink)
     }
 
-    /// Does nothing when the sink is not there.
+    /// Does nothing if the sink is not there.
     mutating func remove(_ sink: any SubscriptionSink) {
         guard let position = positions.removeValue(forKey: ObjectIdentifier(sink)) else { return }
         let last = sinks.removeLast()

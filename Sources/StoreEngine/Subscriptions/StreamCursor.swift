@@ -1,9 +1,10 @@
 import Digests
 @_spi(Rooms) import RelayRecords
 
-/// A place in the history of one store: what `extensions.relay.cursor` says.
+/// A position in the history of one store: `extensions.relay.cursor`.
 ///
-/// Opaque to clients, and sortable as text: store id, epoch and sequence in hexadecimal of fixed width.
+/// Opaque to clients, and sortable as text: store id, epoch and sequence, the numbers in fixed-width
+/// hexadecimal.
 struct StreamCursor: Hashable, Sendable {
     let storeID: String
     let epoch: UInt64
@@ -13,7 +14,8 @@ struct StreamCursor: Hashable, Sendable {
 }
 
 extension StreamCursor {
-    /// Nil when the text is not what ``text`` writes, to the digit: one that was cut short names no other place.
+    /// Nil unless the text is exactly what ``text`` writes, so that a truncated cursor does not name another
+    /// position.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let epoch = UInt64(parts[1], radix: 16),
@@ -24,18 +26,18 @@ extension StreamCursor {
     }
 }
 
-/// Which history this is, and how much of it is kept.
+/// Identifies a history, and how much of it is kept.
 struct StoreIdentity: Sendable {
     let storeID: String
     let epoch: UInt64
-    /// The earliest event behind which a stream can go on.
+    /// The earliest event after which a stream can resume.
     let earliest: UInt64
 
     func cursor(_ sequence: UInt64) -> StreamCursor {
         StreamCursor(storeID: storeID, epoch: epoch, sequence: sequence)
     }
 
-    /// Whether a cursor is one of this history, and everything behind it is kept.
+    /// Whether a cursor belongs to this history, and everything after it is kept.
     /// - Parameter last: the last event there is.
     func has(_ cursor: StreamCursor, through last: UInt64) -> Bool {
         cursor.storeID == storeID && cursor.epoch == epoch

@@ -4,19 +4,20 @@ import RelayJSON
 import ResultPatches
 import SchemaService
 
-/// Who gets the results of a subscription. The front has one for each operation of each connection.
+/// Receives the results of a subscription. The front end has one for each operation of each connection.
 package protocol SubscriptionSink: AnyObject, Sendable {
-    /// False once results are not wanted any more; for good.
+    /// False once results are no longer wanted; it never becomes true again.
     var isWanted: Bool { get }
 
-    /// More waits for the peer than a stream that catches up should add to. What was said to be on its way waits, too.
+    /// Whether the peer's backlog is so large that a catching-up stream should add nothing to it. Bytes
+    /// announced with `expect` count.
     var isFull: Bool { get }
 
-    /// So many bytes of what the subscription has missed are about to be delivered.
+    /// Announces that this many bytes of missed results are about to be delivered.
     func expect(missedBytes: Int)
 
-    /// Calls back, once, when there is room again, or at once when there is. Not called when the sink is
-    /// no longer wanted before that.
+    /// Calls back once: immediately if there is room, otherwise when there is. Not called if the sink is no
+    /// longer wanted by then.
     func whenDrained(_ action: @escaping @Sendable () -> Void)
 }
 
@@ -27,25 +28,27 @@ extension SubscriptionSink {
     package func whenDrained(_ action: @escaping @Sendable () -> Void) { action() }
 }
 
-/// Something to be told to one sink.
+/// One event for one sink.
 package struct Delivery: Sendable {
     package enum Event: Sendable {
-        /// A sequence of events begins behind this cursor; a client that takes none in time can go on there.
+        /// A sequence of events starts after this cursor; a client that takes none in time can resume there.
         case began(at: String)
-        /// One of a sequence of results, each of which counts. One response is shared by all who get it.
+        /// One of a sequence of results, none of which may be dropped. The response is shared by all
+        /// recipients.
         case next(Response)
-        /// The same, of those that the subscription has missed. The sink was asked for room before, and takes it.
+        /// Likewise, for a result that the subscription missed. The sink was checked for room beforehand, and
+        /// takes it.
         case missed(Response)
-        /// A result that takes the place of those before it: one that waits may be dropped for it.
+        /// A result that supersedes earlier ones: an earlier one that is still waiting may be dropped.
         case latest(Response)
-        /// What has changed since the result before it, and, for sinks that did not get that one, the result itself: made
-        /// only if it is needed.
+        /// The changes since the previous result and, for sinks that did not get that one, the full result,
+        /// made only if needed.
         case patch(Response, full: @Sendable () -> Response)
-        /// A subscription that was to go on has been told everything that it had missed.
+        /// A resumed subscription has received everything it missed.
         case caughtUp
-        /// The subscription ends with errors, and nothing follows.
+        /// The subscription ends with errors; nothing follows.
         case failed([ExecutionError])
-        /// The subscription ends; there is nothing more to come.
+        /// The subscription is complete; nothing follows.
         case completed
     }
 
@@ -53,10 +56,10 @@ package struct Delivery: Sendable {
     package let event: Event
 }
 
-/// How many results are on their way to sinks, and how large they are.
+/// The number and size of results in flight to sinks.
 package struct DeliverySize: Sendable {
     package var count = 0
-    /// Of results; one that many get counts once.
+    /// Bytes of results; a shared result counts once.
     package var byteCount = 0
 
     static func += (size: inout DeliverySize, other: DeliverySize) {
@@ -70,7 +73,7 @@ package struct DeliverySize: Sendable {
 }
 
 extension Delivery.Event {
-    /// Of the result that it brings, if it brings one.
+    /// The size of its result; 0 if it has none.
     var resultByteCount: Int {
         switch self {
         case .next(let response), .missed(let response), .latest(let response),
@@ -82,41 +85,41 @@ extension Delivery.Event {
 }
 
 extension Delivery {
-    /// A result that a subscription has missed. It counts against the sink's room from now on.
+    /// A result that a subscription missed. It counts against the sink's room from now on.
     static func missed(_ response: Response, to sink: any SubscriptionSink) -> Delivery {
         sink.expect(missedBytes: response.bytes.count)
         return Delivery(sink: sink, event: .missed(response))
     }
 }
 
-/// A subscription that begins, or goes on.
+/// A subscription that starts or resumes.
 struct SubscriptionRequest: Sendable {
     enum Start: Sendable {
-        /// With what is durable now.
+        /// From the current durable state.
         case now
-        /// Behind this cursor, if it is one of ours.
+        /// After this cursor, if it is one of ours.
         case resume(String)
-        /// Behind an event; the sink has been told that it goes on, and everything up to there.
+        /// After an event; the sink was notified that it resumes, and has everything up to there.
         case after(UInt64)
-        /// Now, because what was missed could not be had.
+        /// From now, because the missed events could not be read.
         case lost
     }
 
     let operation: PreparedOperation
     let variables: CoercedVariables
-    /// As the client sent it, for executions under other numbers for names: those of the past.
+    /// As the client sent it, so that it can also be executed with other symbol numbers, on past states.
     let request: GraphQLRequest
     let sink: any SubscriptionSink
-    /// Results after the first come as patches of records.
+    /// Results after the first are sent as record patches.
     let sendsRecords: Bool
-    /// Entries that are not confirmed are shown.
+    /// Unconfirmed entries are shown.
     let showsOptimistic: Bool
     var start: Start
-    /// The sink has been told a whole result.
+    /// The sink has been sent a whole result.
     var hasHadResult = false
-    /// How often what it has missed could not be read.
+    /// How often reading the missed events has failed.
     var failedReads = 0
-    /// The event behind which the last of them failed.
+    /// The event after which reading last failed.
     var failedAfter: UInt64?
 
     func starting(_ start: Start) -> SubscriptionRequest {
@@ -126,10 +129,10 @@ struct SubscriptionRequest: Sendable {
     }
 }
 
-/// All subscriptions that are the same question: equal operation and variables. Executed once for each
-/// commit that concerns them, whatever their number.
+/// All subscriptions with an equal operation and equal variables. Executed once per commit that concerns
+/// them, however many there are.
 final class SubscriptionGroup {
-    /// Tells groups apart; never used again.
+    /// Unique among all groups; never reused.
     typealias ID = UInt64
 
     struct Key: Hashable {
@@ -139,7 +142,7 @@ final class SubscriptionGroup {
         let sendsRecords: Bool
         let showsOptimistic: Bool
 
-        /// Nil where nothing depends on who asks.
+        /// Nil if nothing depends on the viewer.
         var viewer: String? { exactViewer?.text }
 
         init(
@@ -154,28 +157,29 @@ final class SubscriptionGroup {
         }
     }
 
-    /// What makes the group execute.
+    /// What triggers an execution of the group.
     enum Trigger {
-        /// Mutations that match.
+        /// Matching mutations.
         case events(EventQuestion)
-        /// A change of what the last result was read from.
+        /// A change to data that the last result was read from.
         case live(Dependencies)
     }
 
     let id: ID
     let key: Key
-    /// Kept, so that the key's identity stays its own.
+    /// Retained so that the key's object identity stays unique.
     let operation: PreparedOperation
     let plan: Plan
     var trigger: Trigger
     var sinks = SinkSet()
-    /// Of a live group: the last result.
+    /// The last result of a live group.
     var lastResult: ExecutedResult?
-    /// Of a group that gets patches: makes records of its results.
+    /// For a group that gets patches: turns its results into records.
     let normalizer: RecordNormalizer?
-    /// Of a live one among these: the records of the last result.
+    /// For a live group that gets patches: the records of the last result.
     var lastRecords = ResultRecords()
-    /// Of a group of events that gets patches: those who have had no result yet, and are to get the first whole.
+    /// For an event group that gets patches: the sinks that have had no result yet, and get the first one
+    /// whole.
     var newSinks: Set<ObjectIdentifier> = []
 
     init(
@@ -190,18 +194,18 @@ final class SubscriptionGroup {
         self.normalizer = normalizer
     }
 
-    /// Some sink still wants results.
+    /// At least one sink still wants results.
     var isWanted: Bool { sinks.sinks.contains { $0.isWanted } }
 }
 
-/// A result without what the server says about it: a response that is still open.
+/// A result without the server's notes: a response that is still open.
 struct ExecutedResult: Sendable, Equatable {
     let bytes: [UInt8]
     let hasErrors: Bool
-    /// It shows entries that are not confirmed.
+    /// It includes unconfirmed entries.
     var isOptimistic = false
 
-    /// The response, read back.
+    /// The response, parsed.
     var json: JSONValue { (try? JSONValue(parsing: bytes + [UInt8(ascii: "}")])) ?? .null }
 
     static func == (left: ExecutedResult, right: ExecutedResult) -> Bool {

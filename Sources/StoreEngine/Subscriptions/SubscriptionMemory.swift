@@ -2,15 +2,15 @@ import GraphQLExecution
 import RelayJSON
 import ResultPatches
 
-/// About how many bytes all groups keep: plans, which several groups may share, and of live groups their last result and
-/// what it was read from.
+/// Approximate memory kept by all groups: plans, which several groups may share, and the last results of live
+/// groups with what they were read from.
 struct SubscriptionMemory {
     private(set) var byteCount = 0
     private var groups: [SubscriptionGroup.ID: Int] = [:]
     private var plans: [ObjectIdentifier: (uses: Int, byteCount: Int)] = [:]
 
-    /// Counts a group, for the first time or anew.
-    /// - Returns: whether it keeps more than before.
+    /// Counts a group, or updates its count.
+    /// - Returns: whether the total has grown.
     @discardableResult
     mutating func count(_ group: SubscriptionGroup) -> Bool {
         let before = byteCount
@@ -37,8 +37,8 @@ struct SubscriptionMemory {
 }
 
 extension SubscriptionGroup {
-    /// Without the plan. A record in the dependencies, with its place in the index of live groups, takes about 128 bytes:
-    /// measured with lists of 1,850 records.
+    /// Excludes the plan. A record in the dependencies, together with its entry in the index of live groups,
+    /// takes about 128 bytes; measured with lists of 1,850 records.
     fileprivate var approximateByteCount: Int {
         guard case .live(let dependencies) = trigger else { return 1_024 }
         let missing = dependencies.missing.reduce(0) { $0 + 2 * $1.text.utf8.count }
@@ -48,7 +48,7 @@ extension SubscriptionGroup {
 }
 
 extension Plan {
-    /// A few hundred bytes a selection.
+    /// A few hundred bytes per selection.
     fileprivate var approximateByteCount: Int { 512 * currentSelectionCount }
 }
 

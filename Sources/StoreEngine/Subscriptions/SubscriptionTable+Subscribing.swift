@@ -5,7 +5,7 @@ import RelayIR
 import ResultPatches
 import SchemaService
 
-/// How subscriptions begin, go on and end.
+/// How subscriptions start, resume and end.
 extension SubscriptionTable {
     mutating func subscribe(_ request: SubscriptionRequest) {
         let group: SubscriptionGroup
@@ -34,7 +34,8 @@ extension SubscriptionTable {
                 announce(request.sink, recovered: true, cursor.sequence)
                 break
             }
-            // Much is caught up with elsewhere: executed once for all who ask the same, and paced.
+            // If much was missed, catch-up happens elsewhere: paced, and executed once for equal
+            // subscriptions.
             guard let missed = recent.commits(after: cursor.sequence),
                 missed.count <= Self.resumeLimit
             else { return send(request, behind: cursor.sequence, dropping: group) }
@@ -43,8 +44,9 @@ extension SubscriptionTable {
                 return send(rest, behind: told, dropping: group)
             }
         case .after(let sequence):
-            // A pass over memory ends where the head was when it began. What has come since is told by another pass, if it
-            // is much: each goes further than the one before, so none comes round for nothing.
+            // A pass over memory ends where the head was when it started. If much has arrived since, another
+            // pass delivers it. Each pass gets further than the one before, so the loop always makes
+            // progress.
             guard let missed = recent.commits(after: sequence), missed.count <= Self.resumeLimit
             else { return send(request, behind: sequence, dropping: group) }
             if let (rest, told) = tell(request, missed, behind: sequence, group) {
@@ -57,7 +59,7 @@ extension SubscriptionTable {
         group.sinks.insert(request.sink)
         groupsBySink[ObjectIdentifier(request.sink)] = group.id
         if let result = group.lastResult {
-            // What is expected may be that of an earlier state.
+            // The expected state may belong to an earlier durable state.
             let sequence = visible(to: group).sequence
             tell(request.sink, .latest(response(result, at: sequence)))
         }
@@ -67,7 +69,7 @@ extension SubscriptionTable {
         }
     }
 
-    /// The first message of a stream that was asked to go on.
+    /// The first message of a resumed stream.
     private mutating func announce(
         _ sink: any SubscriptionSink, recovered: Bool, _ sequence: UInt64
     ) {
@@ -75,8 +77,9 @@ extension SubscriptionTable {
         output.append(.missed(Response(notes), to: sink))
     }
 
-    /// Tells one of a group of events what it has missed, as long as there is room for it.
-    /// - Returns: when there was not: what is left of the request, and the event up to which it was told everything.
+    /// Delivers the events that a subscription missed, while there is room.
+    /// - Returns: if room ran out, the rest of the request, and the event up to which everything was
+    ///   delivered.
     private mutating func tell(
         _ request: SubscriptionRequest, _ missed: ArraySlice<MutationCommit>, behind start: UInt64,
         _ group: SubscriptionGroup
@@ -116,7 +119,7 @@ extension SubscriptionTable {
             viewer: service.looksAtViewer ? request.request.viewer : nil,
             sendsRecords: request.sendsRecords, showsOptimistic: request.showsOptimistic)
         if let id = groupIDs[key], let known = groups[id] { return known }
-        // Those that are open have a quarter for what their results grow by.
+        // Reserves a quarter for the growth of the results of open subscriptions.
         if memory.byteCount >= memoryLimit / 4 * 3 { throw Self.memoryLimitError }
         let plan = request.operation.plan(for: request.variables)
         lastGroupID += 1
@@ -188,7 +191,7 @@ extension SubscriptionTable {
             """, code: .overloaded)
     }
 
-    /// Takes a group out of the account, and of what leads from commits to groups.
+    /// Removes a group from the memory count and from the indexes that map commits to groups.
     private mutating func forget(_ group: SubscriptionGroup) {
         memory.remove(group)
         switch group.trigger {

@@ -5,21 +5,21 @@ import RelayJSON
 import ResultPatches
 import SchemaService
 
-/// All subscribers, and what they are to be told: the publisher's state.
+/// All subscribers and their pending deliveries: the publisher's state.
 ///
 /// Invariants:
 /// 1. A sink is in one group or in none.
-/// 2. Every sink of a group has been told everything up to `snapshot` that concerns it.
+/// 2. Every sink of a group has been notified of everything up to `snapshot` that concerns it.
 struct SubscriptionTable {
-    /// What the messages since the last look have led to.
+    /// What the messages since the last hand-over led to.
     struct Output {
         private(set) var deliveries: [Delivery] = []
         private(set) var size = DeliverySize()
-        /// Subscriptions that the log must be read for, and the event behind which they go on.
+        /// Subscriptions for which the log must be read, and the event after which they resume.
         var behind: [(SubscriptionRequest, UInt64)] = []
         fileprivate(set) var figures = Figures()
 
-        /// - Parameter isShared: the result has been counted, for another sink that gets the same.
+        /// - Parameter isShared: the result was already counted, for another sink that gets the same one.
         mutating func append(_ delivery: Delivery, isShared: Bool = false) {
             deliveries.append(delivery)
             size.count += 1
@@ -27,43 +27,43 @@ struct SubscriptionTable {
         }
     }
 
-    /// What there is, and what was done so far.
+    /// Current counts and totals so far.
     struct Figures: Sendable {
         var subscriptions = 0
-        /// Groups of equal ones.
+        /// Groups of equal subscriptions.
         var groups = 0
-        /// About what the groups keep in memory.
+        /// Approximate memory kept by the groups.
         var byteCount = 0
-        /// Executions, and those that were saved because others had asked the same.
+        /// Executions run, and those saved because others asked the same.
         var executions = (run: 0, saved: 0)
     }
 
     let service: SchemaService
     let identity: StoreIdentity
     let recent: RecentCommits
-    /// The state after the last commit that was told.
+    /// The state after the last published commit.
     private(set) var snapshot: Snapshot
-    /// What is expected beyond it, when anything is.
+    /// The expected state beyond it, if any.
     private var expected: ExpectedState?
     var output = Output()
-    /// What has changed since live groups were told last, and since those were that see what is expected.
+    /// Changes since live groups were last notified, and since those that show the expected state were.
     private var untold = ChangeSet()
     private var untoldExpected = ChangeSet()
-    /// What is expected on `snapshot` comes with a later step.
+    /// The expected state on top of `snapshot` comes with a later step.
     private var isExpectationDue = false
-    /// Deliveries that are handed on together. What is handed on can be sent while the others are made, and a connection
-    /// that it is too much for is closed.
+    /// Size of the deliveries handed over together. Those handed over can be sent while others are made, and
+    /// a connection that cannot keep up is closed.
     private static let handOverSize = DeliverySize(count: 16_384, byteCount: 16 << 20)
-    /// What was handed on of the messages that are handled now.
+    /// What was handed over for the current call to `handle`.
     private var handed = DeliverySize()
-    /// Commits of which a subscriber that comes back is told here.
+    /// The most commits that a resuming subscriber can catch up on here.
     static let resumeLimit = 32
 
     var groups: [SubscriptionGroup.ID: SubscriptionGroup] = [:]
     var groupIDs: [SubscriptionGroup.Key: SubscriptionGroup.ID] = [:]
     var groupsBySink: [ObjectIdentifier: SubscriptionGroup.ID] = [:]
     var lastGroupID: SubscriptionGroup.ID = 0
-    /// Groups of events by the mutations that they wait for.
+    /// Event groups by the mutations that trigger them.
     var eventGroups: [String: Set<SubscriptionGroup.ID>] = [:]
     var liveIndex = LiveIndex()
     var memory = SubscriptionMemory()
@@ -72,8 +72,9 @@ struct SubscriptionTable {
     private(set) var executions = (run: 0, saved: 0)
 
     /// - Parameters:
-    ///   - recent: gets every commit that is told.
-    ///   - memoryLimit: how many bytes all groups may keep, about; the one that would keep more ends.
+    ///   - recent: gets every published commit.
+    ///   - memoryLimit: the approximate number of bytes that all groups may keep; a group that would exceed
+    ///     it is ended.
     init(
         _ service: SchemaService, _ identity: StoreIdentity, snapshot: Snapshot,
         recent: RecentCommits, memoryLimit: Int = .max
@@ -86,11 +87,11 @@ struct SubscriptionTable {
     }
 
     /// - Parameters:
-    ///   - isBehind: live groups are told once of all commits that stand behind each other.
-    ///   - limit: deliveries after which no further message is handled.
-    ///   - hand: takes what the messages lead to, in order.
-    /// - Returns: how many of the messages are handled, at least one. The others wait, because what these led to
-    ///   is much.
+    ///   - isBehind: live groups are notified once for all consecutive commits.
+    ///   - limit: on deliveries; once it is reached, no further message is handled.
+    ///   - hand: takes the output of the messages, in order.
+    /// - Returns: how many messages were handled, at least one. The others wait, because these produced a lot
+    ///   of output.
     @discardableResult
     mutating func handle(
         _ messages: some Sequence<Publisher.Message>, isBehind: Bool,
@@ -106,9 +107,10 @@ struct SubscriptionTable {
                 publish(step, hand)
                 if !isBehind { tellLive(hand) }
             case .subscribe(let request):
-                // One that joins a group is told its last result, which must be that of now.
+                // A sink that joins a group is sent its last result, which must be current.
                 tellLive(hand)
-                // One that has stopped meanwhile says so before this or after it, in the same queue.
+                // If the sink was stopped in the meantime, its unsubscribe message comes before or after this
+                // one in the same queue.
                 if request.sink.isWanted { subscribe(request) }
             case .unsubscribe(let sink):
                 unsubscribe(sink)
@@ -123,7 +125,7 @@ struct SubscriptionTable {
         return handledCount
     }
 
-    /// Hands on what there is, if it is much.
+    /// Hands over the output so far, if it is large.
     private mutating func handOver(_ hand: (Output) -> Void) {
         if output.size.isBelow(Self.handOverSize) { return }
         handed += output.size
@@ -160,7 +162,8 @@ struct SubscriptionTable {
         case .later:
             isExpectationDue = true
         case .current(let now):
-            // A group that shows what is expected is concerned by what was expected before and is now, too.
+            // A group that shows the expected state is affected both by what was expected before and by what
+            // is expected now.
             if let expected { untoldExpected.formUnion(expected.changes) }
             if let now { untoldExpected.formUnion(now.changes) }
             expected = now
@@ -168,10 +171,10 @@ struct SubscriptionTable {
         }
     }
 
-    /// Tells live groups what has changed since they were told last, as far as they are concerned.
+    /// Notifies the affected live groups of the changes since the last notification.
     private mutating func tellLive(_ hand: (Output) -> Void) {
         let changes = untold
-        // What is expected must be that on top of the newest state.
+        // The expected state must be on top of the newest durable state.
         let expectedChanges = isExpectationDue ? ChangeSet() : untoldExpected
         if changes.isEmpty, expectedChanges.isEmpty { return }
         untold = ChangeSet()
@@ -189,17 +192,17 @@ struct SubscriptionTable {
         }
     }
 
-    /// The state that a live group is told of.
+    /// The state that a live group shows.
     func visible(to group: SubscriptionGroup) -> Snapshot {
         group.key.showsOptimistic ? expected?.snapshot ?? snapshot : snapshot
     }
 
-    /// - Parameter payload: where it is known.
+    /// - Parameter payload: if known.
     func told(_ commit: MutationCommit, _ payload: MutationPayload? = nil) -> ToldMutation {
         ToldMutation(commit.intent, commit.response, in: commit.snapshot, service, payload: payload)
     }
 
-    /// What a mutation means to a group of events; nil when it is none of theirs.
+    /// The result of a mutation for an event group; nil if it is not one of its events.
     mutating func event(_ mutation: ToldMutation, for group: SubscriptionGroup) -> ExecutedResult? {
         guard case .events(let question) = group.trigger,
             let result = question.result(of: mutation, service)
@@ -208,7 +211,7 @@ struct SubscriptionTable {
         return result
     }
 
-    /// Tells a group of an event.
+    /// Notifies a group of an event.
     private mutating func tell(_ group: SubscriptionGroup, _ result: ExecutedResult) {
         let full = response(result)
         guard let normalizer = group.normalizer else { return tell(group, .next(full)) }
@@ -223,7 +226,7 @@ struct SubscriptionTable {
         }
     }
 
-    /// Executes a live group anew and tells it what has changed, if anything has.
+    /// Executes a live group again and notifies it if the result changed.
     private mutating func refreshAndTell(_ group: SubscriptionGroup) {
         let last = group.lastResult
         let lastRecords = group.lastRecords
@@ -237,7 +240,7 @@ struct SubscriptionTable {
         let patch = RecordPatch(from: lastRecords, to: group.lastRecords) {
             visible.existing($0.text) == nil
         }
-        // What is left is errors, or what is not confirmed any more.
+        // If no record changed, the difference is in the errors, or in what is confirmed.
         tell(
             group,
             .patch(
@@ -266,7 +269,7 @@ struct SubscriptionTable {
         Response(result, notes(result, at: sequence ?? snapshot.sequence))
     }
 
-    /// Executes a live group anew and takes in what the result depends on.
+    /// Executes a live group again and updates its dependencies.
     mutating func refresh(_ group: SubscriptionGroup) -> ExecutedResult {
         let visible = visible(to: group)
         var execution = Execution(

@@ -5,23 +5,23 @@ import SchemaService
 import Synchronization
 import Threads
 
-/// The store's one writer: carries out mutations one after the other, has them made durable, and only then
-/// has them published and answered.
+/// The store's only writer. It carries out mutations one at a time, makes them durable, and only then
+/// publishes and answers them.
 ///
-/// It works on the *pending head*, which is ahead of the disk: the next mutation sees what the last one did
-/// without waiting for its sync, and everything that waits shares one append. When an append fails, the
-/// pending head is discarded with every mutation on it, and work goes on from the durable one. ``PendingHead``
-/// knows who is to be told what, and when.
+/// It works on the *pending head*, which is ahead of the disk: each mutation sees the effects of the previous
+/// one without waiting for its sync, and all that wait share one append. When an append fails, the pending
+/// head is discarded along with every mutation on it, and work continues from the durable head.
+/// ``PendingHead`` decides what happens when an event becomes durable.
 ///
-/// It takes its next turn only when the journal, and the publisher that notifies subscriptions, are not too far behind, and
-/// when a disk that was full has been tried (`hasRoom`). Meanwhile mutations wait in its queue. How many are accepted and
-/// not answered, there or after it, is bounded.
+/// It takes its next turn only if the journal and the publisher are not too far behind, and a disk that was
+/// full has been tried again (`hasRoom`). Meanwhile mutations wait in its queue. The number of accepted but
+/// unanswered mutations, in the queue or after it, is bounded.
 ///
-/// A large mutation has a turn of its own, and is alone on its way to the disk: what the journal says to it, it says to
-/// no other.
+/// A large mutation has its own turn and is alone in flight to the disk, so a journal error for it affects no
+/// other mutation.
 ///
-/// A mutation whose handler waits takes two turns: the first makes its intent durable, and only then the
-/// handler starts; the second, when the handler is done, ends it with a response or a revocation.
+/// A mutation whose handler waits takes two turns. The first makes its intent durable; only then does the
+/// handler start. The second, when the handler is done, ends it with a response or a revocation.
 final class MutationWriter: Sendable {
     private let runner: MutationRunner
     private let journal: any EventJournal
@@ -35,24 +35,25 @@ final class MutationWriter: Sendable {
     private let time = Lock(Duration.zero)
     private let isRevocationDue = Atomic(false)
 
-    /// After an append has failed: when intents are revoked that are not worked on any more, if no mutation has
-    /// done it by then.
+    /// The delay after a failed append until abandoned intents are revoked, unless a mutation has caused that
+    /// earlier.
     static let revocationDelay = Duration.seconds(1)
 
-    /// Mutations in one turn.
+    /// Maximum number of mutations in one turn.
     private let turnLimit: Int
-    /// Bytes of events and answers in one turn, about. A mutation whose events take as many is a large one.
+    /// Approximate bytes of events and answers in one turn. A mutation whose events alone take this much
+    /// counts as large.
     private static let turnBytes = 1 << 20
 
     /// - Parameters:
-    ///   - inProgress: counts the mutations that were taken and are not answered.
-    ///   - limits: how much may be on its way, and in one turn.
-    ///   - hasRoom: whether a turn may be taken, as far as those are concerned who are told by `publish`, and the disk;
-    ///     asked once before each. When it may again, ``goOn()`` is to be called.
-    ///   - publish: called with what each durable append holds, in log order, after the durable
-    ///     head has moved on and before the mutations are answered.
-    ///   - onFailure: called with why an append has failed, and how many mutations fail with it, before they are
-    ///     answered.
+    ///   - inProgress: counts the mutations accepted but not answered.
+    ///   - limits: on what may be in flight, and on one turn.
+    ///   - hasRoom: whether the consumers of `publish` and the disk allow another turn; checked once before
+    ///     each. When it becomes true again, ``goOn()`` must be called.
+    ///   - publish: called with the contents of each durable append, in log order, after the durable head has
+    ///     advanced and before the mutations are answered.
+    ///   - onFailure: called with the reason for a failed append and the number of mutations that fail with
+    ///     it, before they are answered.
     init(
         _ runner: MutationRunner, journal: any EventJournal, durable: DurableHead,
         inProgress: MutationsInProgress, limits: GraphQLService.Limits = .init(),
@@ -69,22 +70,22 @@ final class MutationWriter: Sendable {
         turnLimit = limits.turnMutations
         let inFlight = InFlight(limit: limits.inFlightBytes)
         self.inFlight = inFlight
-        // Bounded by what is taken.
+        // Bounded by `inProgress`.
         queue = SerialQueue(limit: .max, tasks: runner.inputs.tasks) {
             inFlight.hasRoom && hasRoom()
         }
         head = Lock(PendingHead(durable.snapshot))
     }
 
-    /// What carrying out mutations and folding what they wrote has taken so far.
+    /// Total time spent carrying out mutations and folding their writes.
     var foldTime: Duration { time.withLock { $0 } }
 
-    /// Mutations whose turn has not come.
+    /// Mutations waiting for their turn.
     var waitingCount: Int { queue.count }
 
-    /// Carries a mutation out when its turn comes.
-    /// - Parameter byteCount: what its request takes, about.
-    /// - Returns: why it is not taken; nothing happens then.
+    /// Queues a mutation to be carried out in its turn.
+    /// - Parameter byteCount: the approximate size of its request.
+    /// - Returns: why it is refused, in which case nothing happens.
     func post(
         _ request: MutationRequest, byteCount: Int
     ) -> MutationsInProgress.Refusal? {
@@ -102,12 +103,12 @@ final class MutationWriter: Sendable {
         _ = queue.post(message) { self.run(&$0) }
     }
 
-    /// Takes the next turn, if it has waited for those behind it: they have room again.
+    /// Continues after waiting for room downstream.
     func goOn() { queue.resume { self.run(&$0) } }
 
     // MARK: On the queue
 
-    /// Takes as many messages as make a turn.
+    /// Takes as many messages as fit in one turn.
     private func run(_ messages: inout ArraySlice<WriterTurn.Message>) {
         let start = ContinuousClock.now
         while true {
@@ -115,7 +116,7 @@ final class MutationWriter: Sendable {
             var turn = WriterTurn(runner, on: base)
             let taken = turn.take(messages.prefix(turnLimit), upTo: Self.turnBytes)
             turn.finish()
-            // When the head that it was made on is gone meanwhile, all of it is made anew.
+            // If the base was discarded in the meantime, the whole turn is made again.
             guard let released = head.withLock({ $0.take(turn, on: base) }) else { continue }
             messages = messages.dropFirst(taken)
             time.withLock { $0 += ContinuousClock.now - start }
@@ -133,7 +134,7 @@ final class MutationWriter: Sendable {
                 case .success: complete(turn)
                 case .failure(let error): fail(base, error)
                 }
-                // A journal is not appended to where it completes.
+                // Never append to the journal from its own completion.
                 if let next = inFlight.end(turn.heldByteCount) {
                     runner.inputs.tasks.start(.high, next)
                 }
@@ -160,7 +161,7 @@ final class MutationWriter: Sendable {
         for request in failed { request.answer(refusal) }
     }
 
-    /// Every turn revokes what is abandoned; when there is nothing else to do, this makes one.
+    /// Every turn revokes abandoned intents; if there is no other work, this schedules one.
     private func revokeLater() {
         if isRevocationDue.exchange(true, ordering: .acquiringAndReleasing) { return }
         runner.inputs.tasks.later(Self.revocationDelay) { [weak self] in
@@ -170,13 +171,13 @@ final class MutationWriter: Sendable {
         }
     }
 
-    // MARK: On either
+    // MARK: On either thread
 
     private func keep(_ promises: [PendingHead.Promise]) {
         for promise in promises {
             switch promise {
             case .answer(let request, let outcome): request.answer(outcome)
-            // It finds the first one's answer, or is carried out.
+            // It gets the first one's answer, or is carried out.
             case .retry(let request): post(.begin(request))
             case .start(let ongoing): start(ongoing)
             case .ended: break
@@ -202,14 +203,14 @@ final class MutationWriter: Sendable {
     }
 }
 
-/// Turns that are on their way to the disk: several small ones, or one large one.
+/// Turns in flight to the disk: several small ones, or one large one.
 private final class InFlight: Sendable {
     typealias Begin = @Sendable () -> Void
 
     private struct State {
-        /// Bytes of the turns that have begun.
+        /// Bytes of the turns that have started.
         var bytes = 0
-        /// A large turn has begun, or waits for those before it: none comes behind it.
+        /// A large turn has started, or waits for those before it; no turn may follow it.
         var isClosed = false
         var waiting: (bytes: Int, begin: Begin)?
     }
@@ -221,7 +222,7 @@ private final class InFlight: Sendable {
 
     var hasRoom: Bool { state.withLock { !$0.isClosed && $0.bytes < limit } }
 
-    /// Begins a turn: now, or, if it goes alone, when those before it have arrived.
+    /// Starts a turn: now or, if it must be alone, once those before it have completed.
     func begin(_ bytes: Int, isAlone: Bool, _ begin: @escaping Begin) {
         let begins = state.withLock { state in
             assert(!state.isClosed, "no turn is made behind a large one")
@@ -236,8 +237,8 @@ private final class InFlight: Sendable {
         if begins { begin() }
     }
 
-    /// A turn has arrived.
-    /// - Returns: begins the one that has waited for it.
+    /// A turn has completed.
+    /// - Returns: an action that starts the turn that was waiting for it, if any.
     func end(_ bytes: Int) -> Begin? {
         state.withLock { state in
             state.bytes -= bytes
@@ -254,8 +255,8 @@ private final class InFlight: Sendable {
 }
 
 extension ExecutionError {
-    /// What a client is told when its mutation could not be made durable. It knows nothing of the server's
-    /// directories: what the disk has said is in the server's log.
+    /// The error for a client whose mutation could not be made durable. It reveals nothing about the server's
+    /// directories: the disk's error is in the server's log.
     init(_ error: JournalError) {
         switch error.code {
         case .storageFull: self = .storageFull

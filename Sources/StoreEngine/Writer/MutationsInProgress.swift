@@ -1,16 +1,16 @@
 import RelayJSON
 import Threads
 
-/// Mutations that were taken and are not answered, wherever they are: in the writer's queue, behind an event
-/// that is on its way to the disk, at a handler that waits, behind the first request of the same id.
+/// Mutations accepted but not answered, wherever they are: in the writer's queue, waiting for an event in
+/// flight to the disk, with a handler that waits, or behind the first request with the same id.
 ///
-/// Bounded by number and by bytes, so that a disk or a handler that hangs holds no more than that.
+/// Bounded by number and by bytes, so that a hanging disk or handler holds no more than that.
 final class MutationsInProgress: Sendable {
-    /// Why a mutation is not taken.
+    /// Why a mutation is refused.
     enum Refusal {
-        /// There are too many, or they are too large.
+        /// There are too many, or they are too large in total.
         case full
-        /// None is taken any more.
+        /// No more mutations are accepted.
         case closed
     }
 
@@ -25,8 +25,8 @@ final class MutationsInProgress: Sendable {
     private let state = Lock(State())
 
     /// - Parameters:
-    ///   - countLimit: mutations that may be in progress.
-    ///   - byteLimit: bytes of requests at which no other is taken.
+    ///   - countLimit: on mutations in progress.
+    ///   - byteLimit: on the bytes of their requests; once it is reached, no more are accepted.
     init(countLimit: Int, byteLimit: Int) {
         self.countLimit = countLimit
         self.byteLimit = byteLimit
@@ -36,11 +36,11 @@ final class MutationsInProgress: Sendable {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Takes no others. When there are none then, there will be none.
+    /// Refuses new mutations from now on. Once it is empty after this, it stays empty.
     func close() { state.withLock { $0.isClosed = true } }
 
     /// Counts a mutation, unless it is refused.
-    /// - Parameter byteCount: what its request takes, about.
+    /// - Parameter byteCount: the approximate size of its request.
     func begin(_ byteCount: Int) -> Refusal? {
         state.withLock { state in
             if state.isClosed { return .closed }
@@ -51,7 +51,7 @@ final class MutationsInProgress: Sendable {
         }
     }
 
-    /// A mutation that was taken has been answered.
+    /// An accepted mutation has been answered.
     func end(_ byteCount: Int) {
         state.withLock { state in
             assert(state.count > 0, "what is answered was taken")
@@ -62,8 +62,8 @@ final class MutationsInProgress: Sendable {
 }
 
 extension GraphQLRequest {
-    /// About what it takes in memory. A document counts each time: those that are not asked for again are
-    /// not shared.
+    /// Approximate size in memory. A document counts every time: one that is not requested again is not
+    /// shared.
     var approximateByteCount: Int {
         1_024 + query.utf8.count + JSONValue.object(variables).approximateByteCount
             + JSONValue.object(extensions).approximateByteCount
@@ -71,7 +71,7 @@ extension GraphQLRequest {
 }
 
 extension JSONValue {
-    /// About what it takes in memory, which is much more than its text where there are many small values.
+    /// Approximate size in memory, which is much larger than the text if there are many small values.
     private static let valueBytes = 32
 
     var approximateByteCount: Int {

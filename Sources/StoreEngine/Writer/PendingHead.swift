@@ -2,46 +2,47 @@ import GraphQLExecution
 @_spi(Rooms) import RelayRecords
 @_spi(Rooms) import Threads
 
-/// The newest state, durable or not, and who waits for which of its events to become durable: a state
-/// machine without threads, locks or disk.
+/// The newest state, durable or not, and everything waiting for its events to become durable: a state machine
+/// without threads, locks or disk.
 ///
-/// All are told in one order, whatever they are told: results, answers that are repeated, refusals that
-/// were judged here. Each waits for the sequence that it was judged at. When that is durable, it is released;
-/// when the state that it was judged on is discarded, it fails with all behind the durable head.
+/// All outcomes are released in one order: results, repeated answers, and refusals decided here. Each waits
+/// for the sequence at which it was decided. When that is durable, it is released. When the state it was
+/// decided on is discarded, it fails along with everything after the durable head.
 ///
 /// Invariants:
-/// 1. `durable.sequence <= snapshot.sequence`, and everything that waits is behind `durable`.
-/// 2. What waits is in the order of sequences.
-/// 3. A turn that was made on a head that is discarded by now is not taken.
+/// 1. `durable.sequence <= snapshot.sequence`, and everything that waits is after `durable`.
+/// 2. What waits is ordered by sequence.
+/// 3. A turn made on a head that has since been discarded is not accepted.
 package struct PendingHead {
-    /// What happens when an event is durable.
+    /// What happens once an event is durable.
     enum Promise: Sendable {
         case answer(MutationRequest, Outcome)
-        /// A mutation's handler starts, as its intent is in the log.
+        /// A mutation's handler starts, because its intent is in the log.
         case start(OngoingMutation)
-        /// A repeated mutation is looked at again: the first has ended, whose handler waited.
+        /// A repeated mutation is tried again, because the first one, whose handler waited, has ended.
         case retry(MutationRequest)
-        /// A mutation that waited has ended, under this intent.
+        /// A mutation that waited has ended; this is the sequence of its intent.
         case ended(UInt64)
     }
 
-    /// What a turn is made on.
+    /// The base of a turn.
     struct Base: Sendable {
         let snapshot: Snapshot
-        /// Intents that are not worked on any more, whose end could not be written.
+        /// Intents no longer being worked on, whose end could not be written.
         let abandoned: [UInt64]
         fileprivate let generation: Int
     }
 
     private(set) var snapshot: Snapshot
     private(set) var durable: Snapshot
-    /// Rises when the head is discarded.
+    /// Incremented when the head is discarded.
     private var generation = 0
     private var waiting = FIFO<(sequence: UInt64, promise: Promise)>()
-    /// Repeated mutations whose first request waits for its handler, by the sequence of its intent.
+    /// Repeated mutations whose first request is waiting for its handler, by the sequence of its intent.
     private var joined: [UInt64: [MutationRequest]] = [:]
     private var abandoned: [UInt64] = []
-    /// Repeats that may wait for one handler: clients that come again and again leave room for others.
+    /// The number of repeats that may wait for one handler, so that clients that keep repeating leave room
+    /// for others.
     package static let joinLimit = 16
 
     init(_ snapshot: Snapshot) {
@@ -51,9 +52,9 @@ package struct PendingHead {
 
     var base: Base { Base(snapshot: snapshot, abandoned: abandoned, generation: generation) }
 
-    /// Takes what a turn has done.
-    /// - Returns: what needs no waiting; nil when the base is discarded, so that the turn is void and nothing
-    ///   of it may be told.
+    /// Accepts a turn.
+    /// - Returns: what need not wait; nil if the base was discarded, so that the turn is void and none of it
+    ///   may be reported.
     mutating func take(_ turn: WriterTurn, on base: Base) -> [Promise]? {
         guard base.generation == generation else { return nil }
         assert(turn.head.sequence >= snapshot.sequence, "a turn goes forward")
@@ -96,8 +97,8 @@ package struct PendingHead {
         }
     }
 
-    /// Everything up to a state is durable.
-    /// - Returns: what has waited for it, in order.
+    /// Everything up to a state is now durable.
+    /// - Returns: what was waiting for it, in order.
     mutating func reach(_ snapshot: Snapshot) -> [Promise] {
         assert(snapshot.sequence >= durable.sequence, "what is durable stays so")
         durable = snapshot
@@ -109,8 +110,8 @@ package struct PendingHead {
         return released
     }
 
-    /// What was appended on a base could not be made durable: the head is the durable one again.
-    /// - Returns: those whose mutations failed with it. Empty when it was discarded before.
+    /// An append on this base could not be made durable: the head goes back to the durable state.
+    /// - Returns: the requests that failed with it; empty if the base was already discarded.
     mutating func discard(_ base: Base) -> [MutationRequest] {
         guard base.generation == generation else { return [] }
         generation += 1
@@ -123,7 +124,7 @@ package struct PendingHead {
             case .ended(let intent): abandoned.append(intent)
             }
         }
-        // With an intent that never came to be, those that have joined it fail, too.
+        // If an intent never became durable, the requests that joined it fail too.
         for intent in joined.keys.sorted() where intent > durable.sequence {
             failed += joined.removeValue(forKey: intent) ?? []
         }

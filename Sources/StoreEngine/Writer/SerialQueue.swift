@@ -1,17 +1,18 @@
 import Threads
 
-/// Messages that are handled one after the other, in the order in which they were posted, on the
-/// concurrent pool; what piles up meanwhile is handed over as one batch.
+/// Handles messages one after another, in the order in which they were posted, on the concurrent pool.
+/// Messages that pile up are handed over as one batch.
 ///
-/// Bounded: a message that finds the queue full is refused, and the caller says so to the sender.
-/// And held back: while it is not open (`isOpen`) nothing is handed over, so that what is behind the
-/// queue can be waited for.
+/// The queue is bounded: when it is full, a message is refused, and the caller reports that to the sender. It
+/// can also be paused: while `isOpen` is false nothing is handed over, which gives back-pressure from what is
+/// downstream.
 final class SerialQueue<Message: Sendable>: Sendable {
-    /// Takes messages from the front of the batch; what it leaves comes again. Must take at least one.
+    /// Takes messages from the front of the batch; what it leaves is handed over again. Must take at least
+    /// one.
     typealias Handler = @Sendable (inout ArraySlice<Message>) -> Void
 
     private struct State {
-        /// What is being handled, and the rest of the batch.
+        /// The messages being handled, and the rest of the batch.
         var batch: ArraySlice<Message> = []
         var waiting: [Message] = []
         var isRunning = false
@@ -25,9 +26,10 @@ final class SerialQueue<Message: Sendable>: Sendable {
     private let tasks: EngineTasks
 
     /// - Parameters:
-    ///   - limit: messages that may wait.
+    ///   - limit: on waiting messages.
     ///   - tasks: where messages are handled.
-    ///   - isOpen: asked before each hand-over. When it becomes true again, ``resume(handle:)`` must be called.
+    ///   - isOpen: checked before each hand-over. When it becomes true again, ``resume(handle:)`` must be
+    ///     called.
     init(
         limit: Int, tasks: EngineTasks = EngineTasks(),
         isOpen: @escaping @Sendable () -> Bool = { true }
@@ -37,18 +39,18 @@ final class SerialQueue<Message: Sendable>: Sendable {
         self.isOpen = isOpen
     }
 
-    /// Messages that wait, or are being handled.
+    /// Messages waiting or being handled.
     var count: Int { state.withLock { $0.count } }
 
-    /// Hands a message over. False when the queue is full, and the message was not taken.
+    /// Posts a message. False if the queue is full and the message was not taken.
     /// - Parameters:
-    ///   - isLimited: false for what belongs to something that was taken before.
-    ///   - handle: never called twice at once; the same in all calls.
+    ///   - isLimited: false for messages that belong to something accepted earlier.
+    ///   - handle: never called concurrently; must be the same in all calls.
     func post(_ message: Message, isLimited: Bool = true, handle: @escaping Handler) -> Bool {
         post(contentsOf: CollectionOfOne(message), isLimited: isLimited, handle: handle)
     }
 
-    /// Hands several messages over, with nothing between them. All of them are taken, or none.
+    /// Posts several messages with nothing between them: all of them, or none.
     func post(
         contentsOf messages: some Collection<Message>, isLimited: Bool = true,
         handle: @escaping Handler
@@ -66,7 +68,7 @@ final class SerialQueue<Message: Sendable>: Sendable {
         return isTaken
     }
 
-    /// Goes on if the queue was not open, and is now.
+    /// Continues if the queue was closed and is open now.
     func resume(handle: @escaping Handler) {
         let starts = state.withLock { state in
             guard !state.isRunning, state.count > 0 else { return false }
@@ -85,7 +87,7 @@ final class SerialQueue<Message: Sendable>: Sendable {
             let count = batch.count
             handle(&batch)
             assert(batch.count < count, "a handler that takes nothing would be called for ever")
-            // An empty slice would keep all that it once had.
+            // An empty slice would keep its old buffer alive.
             state.withLock { [batch] in $0.batch = batch.isEmpty ? [] : batch }
         }
     }
@@ -97,7 +99,7 @@ final class SerialQueue<Message: Sendable>: Sendable {
                 state.batch = state.waiting[...]
                 state.waiting = []
             }
-            // Asked under the lock: a later opening of the queue finds that it does not run.
+            // Checked under the lock, so that if the queue opens later, `resume` sees that it is not running.
             guard !state.batch.isEmpty, isOpen() else {
                 state.isRunning = false
                 return nil

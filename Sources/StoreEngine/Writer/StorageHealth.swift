@@ -2,26 +2,26 @@ package import Logging
 @_spi(Rooms) package import RelayRecords
 import Threads
 
-/// Whether the journal takes mutations: said in the log when that changes, and on request.
+/// Whether the journal accepts mutations. Changes are logged, and the state can be read.
 ///
-/// While the disk is full, the writer takes no turn before it has been tried whether there is room again, and carries
-/// out nothing new in a turn if there is not (``MutationRunner``): what it would make, only to be refused by the log,
-/// would leave the names of its records behind.
+/// While the disk is full, the writer takes no turn until it has been tried for room again. If there is none,
+/// the turn carries out nothing new (``MutationRunner``): records made only to be refused by the log would
+/// leave their names behind.
 package final class StorageHealth: Sendable {
     private struct State {
-        /// What the disk has said, while it is full.
+        /// The disk's error message, while it is full.
         var reason: String?
-        /// Appends that a full disk has refused.
+        /// Appends refused because the disk was full.
         var failedAppends = 0
-        /// Mutations that were refused for it.
+        /// Mutations refused because the disk was full.
         var refusals = 0
-        /// It is being tried whether there is room, for a turn of the writer.
+        /// A check for room is under way, for the next turn of the writer.
         var isTrying = false
-        /// There was none when it was tried for the next turn.
+        /// The check for the next turn is done.
         var isTried = false
         /// There was no room when the turn was admitted.
         var refusesTurn = false
-        /// A write or a sync has failed, and nothing is taken until the log is opened anew.
+        /// A write or a sync has failed, and nothing is accepted until the log is reopened.
         var isFrozen = false
     }
 
@@ -31,7 +31,7 @@ package final class StorageHealth: Sendable {
     private let hasRoom: @Sendable () async -> Bool
     private let onTried = Lock<@Sendable () -> Void>({})
 
-    /// - Parameter hasRoom: tries whether the disk has room.
+    /// - Parameter hasRoom: checks whether the disk has room.
     package init(
         logger: Logger, tasks: EngineTasks = EngineTasks(),
         hasRoom: @escaping @Sendable () async -> Bool
@@ -44,17 +44,17 @@ package final class StorageHealth: Sendable {
     /// Why mutations cannot be made durable; nil when they can.
     package var reason: String? { state.withLock { $0.reason } }
 
-    /// The log takes nothing any more.
+    /// The log accepts nothing any more.
     package var isFrozen: Bool { state.withLock { $0.isFrozen } }
 
-    /// Appends that a full disk has refused.
+    /// Appends refused because the disk was full.
     package var failedAppendCount: Int { state.withLock { $0.failedAppends } }
 
-    /// Mutations that were refused because the disk was full, by the log or before they came to it.
+    /// Mutations refused because the disk was full, by the log or before reaching it.
     package var refusalCount: Int { state.withLock { $0.refusals } }
 
-    /// Takes in why an append has failed. One that succeeds says little: there may be something left of a segment that
-    /// was filled ahead.
+    /// Records why an append failed. A success would say little, because part of a preallocated segment may
+    /// have been left.
     /// - Parameter refusals: the mutations that fail with it.
     package func note(_ error: JournalError, refusals: Int = 1) {
         if error.code == .frozen { state.withLock { $0.isFrozen = true } }
@@ -71,12 +71,12 @@ package final class StorageHealth: Sendable {
         }
     }
 
-    /// Tries whether there is room again, if the disk is full.
+    /// If the disk is full, checks whether there is room again.
     package func tryRoom() async {
         let failedAppends = state.withLock { $0.reason == nil ? nil : $0.failedAppends }
         guard let failedAppends, await hasRoom() else { return }
         let wasFull = state.withLock { state in
-            // If an append was refused meanwhile, that says more.
+            // If an append was refused in the meantime, that takes precedence.
             guard state.failedAppends == failedAppends else { return false }
             defer { state.reason = nil }
             return state.reason != nil
@@ -86,11 +86,11 @@ package final class StorageHealth: Sendable {
 
     // MARK: The writer's turns
 
-    /// Says whom to call when a turn may be taken.
+    /// Sets the action to call when a turn may be taken.
     func whenTried(_ action: @escaping @Sendable () -> Void) { onTried.withLock { $0 = action } }
 
-    /// Whether a new mutation is to be refused in the turn that was admitted last, which is counted then. What the disk
-    /// has said since does not matter, as it has not been tried for this turn.
+    /// Whether to refuse a new mutation in the turn admitted last; a refusal is counted. Disk errors since
+    /// then are ignored, because no check has been made for this turn since.
     func refusesMutation() -> Bool {
         state.withLock { state in
             if state.refusesTurn { state.refusals += 1 }
@@ -98,7 +98,8 @@ package final class StorageHealth: Sendable {
         }
     }
 
-    /// Whether the writer may take a turn now: not before it has been tried for this one, while the disk is full.
+    /// Whether the writer may take a turn now. While the disk is full, it must first be checked for this
+    /// turn.
     func admitsTurn() -> Bool {
         let (isAdmitted, starts) = state.withLock { state in
             if state.reason == nil || state.isTried {

@@ -2,28 +2,28 @@ import GraphQLExecution
 @_spi(Rooms) import RelayRecords
 import SchemaService
 
-/// What the writer makes of the mutations that wait, on one state: events to append together, and who is to
-/// be told what. Nothing outside of it is changed, so it can be thrown away and made anew.
+/// The writer's work on the waiting mutations, based on one state: events to append together, and what to
+/// report to whom. It has no side effects, so it can be thrown away and made again.
 struct WriterTurn: Sendable {
     enum Message: Sendable {
         case begin(MutationRequest)
         case end(OngoingMutation, Result<MutationBody, ExecutionError>)
-        /// Nothing but what every turn does: intents are revoked that are not worked on any more.
+        /// Only what every turn does: revoke abandoned intents.
         case revokeAbandoned
     }
 
-    /// Something that has to wait for an event.
+    /// Something that waits for an event.
     struct Note: Sendable {
         enum What: Sendable {
             case promise(PendingHead.Promise)
-            /// A repeated mutation waits for the handler of the first, whose intent has this sequence.
+            /// A repeated mutation waits for the handler of the first one, whose intent has this sequence.
             case join(UInt64, MutationRequest)
         }
 
         let what: What
-        /// The head that it was judged on.
+        /// The head on which it was decided.
         let sequence: UInt64
-        /// It is true as soon as this event is durable.
+        /// It holds once this event is durable.
         let needs: UInt64
     }
 
@@ -31,12 +31,12 @@ struct WriterTurn: Sendable {
     private(set) var events: [NewEvent] = []
     private(set) var steps: [Step] = []
     private(set) var notes: [Note] = []
-    /// About what the events take.
+    /// Approximate size of the events.
     private(set) var byteCount = 0
-    /// The same, and what the answers take that are held until the events are durable.
+    /// Likewise, including the answers held until the events are durable.
     var heldByteCount: Int { byteCount + answerByteCount }
     private var answerByteCount = 0
-    /// It has one message, whose events alone take as much as a turn may.
+    /// It has a single message, whose events alone reach the limit of a turn.
     private(set) var isLarge = false
     private let runner: MutationRunner
 
@@ -46,9 +46,10 @@ struct WriterTurn: Sendable {
         for intent in base.abandoned { revoke(intent) }
     }
 
-    /// Carries out messages, the first in any case, and others until events and answers take so many bytes. One whose
-    /// events take as many by itself is the only one of its turn, so that no other fails because the log cannot take it.
-    /// - Returns: how many.
+    /// Carries out the first message in any case, then more until events and answers reach the byte limit. A
+    /// message whose events alone reach it gets its own turn, so that no other fails because the log cannot
+    /// take it.
+    /// - Returns: the number of messages carried out.
     mutating func take(_ messages: some Collection<Message>, upTo byteLimit: Int) -> Int {
         var taken = 0
         for message in messages where taken == 0 || heldByteCount < byteLimit {
@@ -60,7 +61,7 @@ struct WriterTurn: Sendable {
     }
 
     /// Carries out one message on the head.
-    /// - Returns: false when it writes more bytes; nothing of it is in the turn then.
+    /// - Returns: false if it would write more than the limit; the turn is then unchanged.
     private mutating func take(_ message: Message, writingAtMost byteLimit: Int?) -> Bool {
         switch message {
         case .begin(let request):
@@ -115,7 +116,7 @@ struct WriterTurn: Sendable {
                 publication: publication, expected: head.pending.isEmpty ? .current(nil) : .later))
     }
 
-    /// Ends the turn: what is expected beyond it is worked out once, not for each of its steps.
+    /// Ends the turn: computes the expected state once, not for each step.
     mutating func finish() {
         guard let last = steps.indices.last else { return }
         steps[last].expected = .current(ExpectedState(of: head))
@@ -133,7 +134,7 @@ struct WriterTurn: Sendable {
 }
 
 extension Publication {
-    /// The events that the log has of it.
+    /// Its events in the log.
     fileprivate var events: [EventBody] {
         switch self {
         case .commit(let commit) where commit.hasWaited: [.response(commit.response)]
@@ -145,14 +146,14 @@ extension Publication {
 }
 
 extension MutationRunner.Run {
-    /// About how many bytes its events have in the log.
+    /// Approximate size of its events in the log.
     fileprivate var byteCount: Int {
         publications.flatMap(\.events).reduce(0) { $0 + $1.approximateSize }
     }
 }
 
 extension EventBody {
-    /// About how many bytes it has in the log.
+    /// Approximate size in the log.
     fileprivate var approximateSize: Int {
         switch self {
         case .mutation(let intent):
