@@ -1,4 +1,5 @@
 import Foundation
+import GraphQLTransportWS
 import RelayArtifacts
 import Testing
 
@@ -908,6 +909,14 @@ struct LinkMachineTests {
         var link = LinkUnderTest.connected("query q")
         #expect(
             link.receive("?") == ["close 4004", "disconnected badResponse", "fail 1 badResponse"])
+    }
+
+    @Test func aReasonThatIsASentenceGetsNoSecondFullStop() {
+        for reason in ["too long", "Too long."] {
+            let message = ConnectionLoss(own: .invalidMessage(reason)).error.message
+            #expect(message.hasPrefix("The connection was closed with 4400: \(reason)"))
+            #expect(message.hasSuffix("long."))
+        }
     }
 
     @Test func aServerThatDoesNotAcknowledgeIsTriedAgain() {
