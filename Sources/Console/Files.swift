@@ -48,7 +48,11 @@ package func readLines(
         defer { free(line) }
         for number in 1... {
             var count = getline(&line, &capacity, file)
-            if count < 0 { return }
+            if count < 0 {
+                if feof(file) != 0 { return }
+                throw CommandFailure(
+                    "Could not read the \(what) file \(path): \(String(cString: strerror(errno))).")
+            }
             if line?[count - 1] == CChar(UInt8(ascii: "\n")) { count -= 1 }
             if count > 0 { try take(number, UnsafeRawBufferPointer(start: line, count: count)) }
         }

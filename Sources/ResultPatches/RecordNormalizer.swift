@@ -17,27 +17,31 @@ package struct RecordNormalizer: Sendable {
         self.variables = variables
     }
 
-    /// The most bytes that the keys on the way from the root to a field have together. A record without an `id` is named by
-    /// them, so long arguments are written for each record below.
-    package var longestPath: Int { longestPath(operation.selections) }
+    /// The number of selections, and the most bytes that the keys on the way from the root to a field have together. A record
+    /// without an `id` is named by these keys, so long arguments are repeated for each record below.
+    package var extent: (selectionCount: Int, longestPath: Int) { extent(operation.selections) }
 
-    private func longestPath(_ selections: [NormalizationSelection]) -> Int {
-        var longest = 0
+    private func extent(
+        _ selections: [NormalizationSelection]
+    ) -> (selectionCount: Int, longestPath: Int) {
+        var all = (selectionCount: selections.count, longestPath: 0)
         for selection in selections {
-            let path =
-                switch selection {
-                case .scalarField(let field): key(field.key).utf8.count
-                case .linkedField(let field):
-                    key(field.key).utf8.count + longestPath(field.selections)
-                case .inlineFragment(let fragment): longestPath(fragment.selections)
-                case .condition(let condition): longestPath(condition.selections)
-                case .defer(let part): longestPath(part.selections)
-                case .stream(let part): longestPath(part.selections)
-                case .handle, .typeDiscriminator, .clientExtension: 0
-                }
-            longest = max(longest, path)
+            var (own, below) = (0, (selectionCount: 0, longestPath: 0))
+            switch selection {
+            case .scalarField(let field): own = key(field.key).utf8.count
+            case .linkedField(let field):
+                own = key(field.key).utf8.count
+                below = extent(field.selections)
+            case .inlineFragment(let fragment): below = extent(fragment.selections)
+            case .condition(let condition): below = extent(condition.selections)
+            case .defer(let part): below = extent(part.selections)
+            case .stream(let part): below = extent(part.selections)
+            case .handle, .typeDiscriminator, .clientExtension: break
+            }
+            all.selectionCount += below.selectionCount
+            all.longestPath = max(all.longestPath, own + below.longestPath)
         }
-        return longest
+        return all
     }
 
     /// The records of a result.

@@ -1,6 +1,7 @@
 import GraphQLExecution
 package import GraphQLLanguage
 package import Logging
+import RelayArtifacts
 @_spi(Rooms) package import RelayRecords
 
 /// A schema and what its directives tell a service to do: everything that can be known before there is a
@@ -65,7 +66,14 @@ package struct ServiceSchema: Sendable {
         guard errors.isEmpty else { throw SchemaMistakes(errors.map(SchemaMistake.init)) }
         var handlers = Handlers()
         for field in computed {
-            handlers.resolve(field) { _ throws(ExecutionError) in throw .absent(field) }
+            let name = field.split(separator: ".").last.map(String.init) ?? field
+            handlers.resolve(field) { context throws(ExecutionError) in
+                // It may have been a stored field then.
+                guard let value = context.record?[name], value != .null else {
+                    throw .absent(field)
+                }
+                return value
+            }
         }
         self.init(documents, schema, handlers, MistakeCollector(schema))
     }

@@ -54,6 +54,8 @@ package final class GraphQLService: Sendable {
         /// Bytes of such results beyond which publishing pauses. A result shared by many connections counts
         /// once.
         package var undeliveredResultBytes = 64 << 20
+        /// Bytes of missed results that wait for clients without room; beyond that, the streams of such clients end.
+        package var heldResultBytes = 64 << 20
         package var document = DocumentLimits()
         /// Events that may be folded to answer one query from the past.
         package var pastEvents = 500_000

@@ -175,9 +175,13 @@ extension Execution {
         _ record: RecordIndex?, _ conditions: [RequiredValue], _ field: FieldPlan
     ) -> Bool {
         remainingVisits -= 1
+        guard remainingVisits >= -1 else { return false }
+        // Without the first element beyond the limit, the result would be within it.
+        if let record, dependencies != nil {
+            depend(on: record, conditions.map(\.key), for: field)
+        }
         guard remainingVisits >= 0 else { return false }
         guard let record else { return true }  // a null element stays what it is
-        if dependencies != nil { depend(on: record, conditions.map(\.key), for: field) }
         guard let row = snapshot.row(record) else { return false }
         return conditions.allSatisfy { $0.isMet(by: row) }
     }

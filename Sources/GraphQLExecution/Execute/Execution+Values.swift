@@ -73,10 +73,12 @@ extension Execution {
         do throws(ExecutionError) {
             fitting = try selection.plan(for: row.type)
         } catch {
+            depend(on: record, [], for: field)
             note(error, at: field)
             return .failed
         }
         guard let plan = fitting else {
+            depend(on: record, [], for: field)
             return fail(
                 """
                 record "\(snapshot.symbols.idString(record))" is of type \

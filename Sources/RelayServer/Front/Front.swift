@@ -107,7 +107,12 @@ final class Front: HTTPServerHandler {
     }
 
     func refusal(beforeBody request: HTTPRequest) -> HTTPResponse? {
-        guard request.path == Self.path, request.method != "OPTIONS" else { return nil }
+        guard request.path == Self.path else {
+            return HTTPResponse(status: 404, text: "No request to \(request.path) has a body.")
+        }
+        guard request.method != "OPTIONS" else {
+            return HTTPResponse(status: 413, text: "This request has no body.")
+        }
         do throws(GraphQLOverHTTP.Refusal) {
             let exchange = try GraphQLOverHTTP(request)
             _ = try viewer(of: request, exchange)

@@ -209,6 +209,11 @@ final class GraphQLSocket: WebSocketHandler {
     ) {
         let isLong = operation.byteCount > ServerConnection.shortMessageBytes
         let known = isLong ? nil : service.findPrepared(request)
+        if let known, known.kind == .query, known.isStream {
+            // It may have to be compiled for its variables.
+            Task.detached { self.run(operation, self.ready(operation, known, request)) }
+            return
+        }
         if let known, known.kind == .query {
             let ready = ready(operation, known, request)
             return beginInTurn(Arrival(operation: operation, ready: ready))

@@ -89,6 +89,7 @@ package final class CatchUp: Sendable {
     private let counters: ServiceCounters
     private let logger: Logger
     private let kept: KeptStates
+    private let held: HeldResults
     private let state = Lock(State())
     /// Where results go, and requests that are finished here.
     private let outputs = Lock<Outputs?>(nil)
@@ -122,6 +123,7 @@ package final class CatchUp: Sendable {
         self.counters = counters
         self.logger = logger
         kept = KeptStates(tasks)
+        held = HeldResults(limit: limits.heldResultBytes)
     }
 
     /// Sets where results go; must be called once, before anything else.
@@ -213,7 +215,7 @@ package final class CatchUp: Sendable {
         assert(
             batch.allSatisfy { $0.sequence <= durable.snapshot.sequence },
             "what is not durable has not been told")
-        var pass = CatchUpPass(service, identity, documents)
+        var pass = CatchUpPass(service, identity, documents, held: held)
         enter(batch, &pass, on: durable.snapshot, outputs)
         // The publisher delivers what arrives during the pass. Otherwise a pass would never end under load,
         // and others would wait.
@@ -232,6 +234,7 @@ package final class CatchUp: Sendable {
                 sequence = commit.snapshot.sequence
                 let told = pass.tell(commit.intent, commit.response, commit.snapshot)
                 for held in told.held { deliverLater(held, at: sequence, outputs) }
+                endStreams(of: told.ended, outputs)
                 if told.deliveries.isEmpty { continue }
                 outputs.deliver(told.deliveries)
                 size += told.size
@@ -271,13 +274,19 @@ package final class CatchUp: Sendable {
         let sink = held.request.sink
         sink.whenDrained { [weak self] in
             guard let self else { return }
-            tasks.start { [self] in
-                // Other subscriptions of the same connection were waiting for room as well.
-                if sink.isFull { return deliverLater(held, at: sequence, outputs) }
-                outputs.deliver([.missed(held.response(), to: sink)])
-                post(held.request, behind: sequence)
-            }
+            // Other subscriptions of the same connection were waiting for room as well.
+            if sink.isFull { return deliverLater(held, at: sequence, outputs) }
+            outputs.deliver([.missed(held.response, to: sink)])
+            post(held.request, behind: sequence)
         }
+    }
+
+    /// Ends streams for whose results there is no room. Their last cursors are still good.
+    private func endStreams(of sinks: [any SubscriptionSink], _ outputs: Outputs) {
+        if sinks.isEmpty { return }
+        let message = "Too much waits for clients that have no room; resume the subscription later."
+        let error = ExecutionError(message, code: .overloaded)
+        outputs.deliver(sinks.map { Delivery(sink: $0, event: .failed([error])) })
     }
 
     // MARK: One pass over the log
@@ -311,7 +320,8 @@ package final class CatchUp: Sendable {
         counters.count(\.resumedEvents, replay.readEvents)
         kept.keep(replay.snapshot)
         kept.leave(batch.map(\.request.sink))
-        var pass = CatchUpPass(service.on(replay.snapshot.symbols), identity, documents)
+        var pass = CatchUpPass(
+            service.on(replay.snapshot.symbols), identity, documents, held: held)
         enter(batch, &pass, on: replay.snapshot, outputs)
         await run(&pass, replay, through: end, outputs)
     }
@@ -365,6 +375,7 @@ package final class CatchUp: Sendable {
             let told = pass.tell(intent, response, replay.snapshot)
             kept.park(replay.snapshot, for: told.held.map(\.request.sink))
             for held in told.held { deliverLater(held, at: replay.snapshot.sequence, outputs) }
+            endStreams(of: told.ended, outputs)
             if told.deliveries.isEmpty { continue }
             outputs.deliver(told.deliveries)
             unsettled += 1

@@ -23,14 +23,17 @@ struct CatchUpPass {
     private let service: SchemaService
     private let identity: StoreIdentity
     private let operations: OperationCache
+    private let held: HeldResults
     private var groups: [Group] = []
     private var places: [SubscriptionGroup.Key: Int] = [:]
     /// Groups that a mutation may concern, by its field.
     private var concerned: [String: [Int]] = [:]
 
     init(
-        _ service: SchemaService, _ identity: StoreIdentity, _ limits: DocumentLimits
+        _ service: SchemaService, _ identity: StoreIdentity, _ limits: DocumentLimits,
+        held: HeldResults
     ) {
+        self.held = held
         self.service = service
         self.identity = identity
         operations = OperationCache(schema: service.executable, limits: limits)
@@ -76,8 +79,9 @@ struct CatchUpPass {
     struct Held {
         /// Resumes after the result.
         let request: SubscriptionRequest
-        /// Executes the operation on demand, so that a result nobody takes is not kept.
-        let response: @Sendable () -> Response
+        let response: Response
+        /// Counts the response while it waits.
+        let claim: HeldResults.Claim
     }
 
     /// A result for a group, executed for the first subscriber that takes it.
@@ -106,7 +110,7 @@ struct CatchUpPass {
             return response
         }
 
-        func make(isFirst: Bool) -> Response {
+        private func make(isFirst: Bool) -> Response {
             let result = answer.result()
             if !isFirst, let normalizer { return Response(eventPatch: result, normalizer, notes) }
             return Response(result, notes)
@@ -121,6 +125,8 @@ struct CatchUpPass {
         fileprivate(set) var deliveries: [Delivery] = []
         fileprivate(set) var size = DeliverySize()
         fileprivate(set) var held: [Held] = []
+        /// Sinks without room whose results are not made, because too many results wait already. They have left the pass.
+        fileprivate(set) var ended: [any SubscriptionSink] = []
     }
 
     /// The deliveries that a mutation causes.
@@ -137,6 +143,7 @@ struct CatchUpPass {
             else { continue }
             let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
             var result = GroupResult(answer, group.normalizer, notes)
+            var claims: [ObjectIdentifier: HeldResults.Claim] = [:]
             var members: [Member] = []
             members.reserveCapacity(group.members.count)
             for var member in group.members {
@@ -145,9 +152,17 @@ struct CatchUpPass {
                     member.request = member.request.starting(.after(snapshot.sequence))
                     member.request.hasHadResult = true
                     if member.request.sink.isFull {
-                        let later = GroupResult(answer, group.normalizer, notes)
+                        guard held.hasRoom else {
+                            told.ended.append(member.request.sink)
+                            continue
+                        }
+                        let response = result.response(isFirst: isFirst)
+                        // Shared, and so counted once.
+                        let claim =
+                            claims[ObjectIdentifier(response)] ?? held.claim(response.bytes.count)
+                        claims[ObjectIdentifier(response)] = claim
                         told.held.append(
-                            Held(request: member.request) { later.make(isFirst: isFirst) })
+                            Held(request: member.request, response: response, claim: claim))
                         continue
                     }
                     told.deliveries.append(

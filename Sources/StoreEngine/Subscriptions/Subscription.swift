@@ -176,6 +176,7 @@ final class SubscriptionGroup {
     var lastResult: ExecutedResult?
     /// For a group that gets patches: turns its results into records.
     let normalizer: RecordNormalizer?
+    let normalizerSelectionCount: Int
     /// For a live group that gets patches: the records of the last result.
     var lastRecords = ResultRecords()
     /// For an event group that gets patches: the sinks that have had no result yet, and get the first one
@@ -192,6 +193,7 @@ final class SubscriptionGroup {
         self.plan = plan
         self.trigger = trigger
         self.normalizer = normalizer
+        normalizerSelectionCount = normalizer?.extent.selectionCount ?? 0
     }
 
     /// At least one sink still wants results.

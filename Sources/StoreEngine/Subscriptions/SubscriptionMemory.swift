@@ -40,9 +40,10 @@ extension SubscriptionGroup {
     /// Excludes the plan. A record in the dependencies, together with its entry in the index of live groups,
     /// takes about 128 bytes; measured with lists of 1,850 records.
     fileprivate var approximateByteCount: Int {
-        guard case .live(let dependencies) = trigger else { return 1_024 }
+        let base = 1_024 + 512 * normalizerSelectionCount
+        guard case .live(let dependencies) = trigger else { return base }
         let missing = dependencies.missing.reduce(0) { $0 + 2 * $1.text.utf8.count }
-        return 1_024 + (lastResult?.bytes.count ?? 0) + lastRecords.approximateByteCount
+        return base + (lastResult?.bytes.count ?? 0) + lastRecords.approximateByteCount
             + 128 * (dependencies.records.count + dependencies.missing.count) + missing
     }
 }

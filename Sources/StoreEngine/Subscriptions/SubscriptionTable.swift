@@ -181,7 +181,12 @@ struct SubscriptionTable {
         if !isExpectationDue { untoldExpected = ChangeSet() }
         let concerned = isExpectationDue ? changes : expectedChanges
         let newest = isExpectationDue ? snapshot : expected?.snapshot ?? snapshot
-        for id in liveIndex.candidates(concerned, in: newest) {
+        var candidates = liveIndex.candidates(concerned, in: newest)
+        // A record that is created may be gone again in what is expected, which not every group shows.
+        if newest.sequence != snapshot.sequence || expected != nil {
+            candidates.formUnion(liveIndex.candidates(changes, in: snapshot))
+        }
+        for id in candidates {
             guard let group = groups[id], case .live(let dependencies) = group.trigger,
                 dependencies.isTouched(
                     by: group.key.showsOptimistic ? expectedChanges : changes,

@@ -52,6 +52,10 @@ struct QueueBound {
                     or those of \(CatchUp.settleInterval) commits, and those of one commit
                     """, atTheBound: "telling of what was missed waits"),
             QueueBound(
+                name: "missed results that wait for clients without room",
+                bound: "\(limits.heldResultBytes >> 20) MiB, and one more",
+                atTheBound: "the stream ends with `OVERLOADED`; its cursor is still good"),
+            QueueBound(
                 name: "what subscriptions and live queries keep",
                 bound: "`--max-subscription-bytes`, \(limits.subscriptionBytes >> 30) GiB",
                 atTheBound: "the one that would keep more ends with `OVERLOADED`"),

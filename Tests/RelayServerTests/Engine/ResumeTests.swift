@@ -559,6 +559,36 @@ struct ResumeTests {
             results.dropFirst().map { $0.text(of: "todoAdded") } == (0..<100).map { "\($0)" })
     }
 
+    /// One result waits for a client without room; another stream of such a client ends, and can be resumed.
+    @Test(arguments: recentCommits)
+    func soMuchOfWhatWasMissedWaitsForClientsAndNoMore(_ kept: Int) async throws {
+        let engine = try await EngineUnderTest(recentCommits: kept) { $0.heldResultBytes = 1 }
+        for number in 0..<40 { _ = try await engine.addTodo("\(number)") }
+        try await engine.everyPublication()
+        let queries = ["id text", "text"].map { "subscription { todoAdded { todo { \($0) } } }" }
+        let sinks = try queries.map { query in
+            let sink = TestSink()
+            sink.fill()
+            return try engine.subscribe(
+                query, relay: ["resume": .string(engine.cursor(1))], sink: sink)
+        }
+        // Each is told that it goes on.
+        for sink in sinks { _ = try await engine.results(of: sink, count: 1) }
+        let ended = try await eventually("one to end") {
+            sinks.firstIndex {
+                engine.resultsSoFar(of: $0).last?.firstErrorCode == "OVERLOADED"
+            }
+        }
+        let other = sinks[1 - ended]
+        #expect(engine.resultsSoFar(of: other).count == 1)
+        other.drain()
+        #expect(try await engine.results(of: other, count: 41).count == 41)
+        // What has waited for it leaves its room to others.
+        let again = try engine.subscribe(
+            queries[ended], relay: ["resume": .string(engine.cursor(1))])
+        #expect(try await engine.results(of: again, count: 41).last?.firstErrorCode == nil)
+    }
+
     /// What is in memory does not wait for those whose past is read from the log.
     @Test func whoIsToldFromMemoryDoesNotWaitForTheLog() async throws {
         let engine = try await EngineUnderTest(recentCommits: 50)

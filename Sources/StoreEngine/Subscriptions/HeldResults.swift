@@ -1,0 +1,30 @@
+import Synchronization
+
+/// Results that subscriptions missed, and that wait until their clients have room: how many bytes they have together.
+final class HeldResults: Sendable {
+    private let byteCount = Atomic(0)
+    private let limit: Int
+
+    /// - Parameter limit: a result that finds more than so many bytes waiting is not made.
+    init(limit: Int) { self.limit = limit }
+
+    var hasRoom: Bool { byteCount.load(ordering: .relaxed) < limit }
+
+    /// Counts a result for as long as the claim exists.
+    func claim(_ bytes: Int) -> Claim {
+        byteCount.wrappingAdd(bytes, ordering: .relaxed)
+        return Claim(bytes, self)
+    }
+
+    final class Claim: Sendable {
+        private let bytes: Int
+        private let results: HeldResults
+
+        fileprivate init(_ bytes: Int, _ results: HeldResults) {
+            self.bytes = bytes
+            self.results = results
+        }
+
+        deinit { results.byteCount.wrappingSubtract(bytes, ordering: .relaxed) }
+    }
+}
