@@ -3,7 +3,7 @@
 /// Layout, in 64-bit words, for a shape of n keys:
 ///
 ///     tags    (n + 7) / 8 words, one byte a slot: what kind of value it has (``Tag``)
-///     slots   n words: the value, or where it stands
+///     slots   n words: the value, or its location
 ///     text    the bytes of strings and JSON values, without gaps
 ///
 /// A slot holds: an int or a double as it is; a record's number; a retained ``LinkList``; for text, its

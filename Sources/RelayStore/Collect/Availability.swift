@@ -4,20 +4,20 @@ import RelayArtifacts
 /// Whether an operation can be answered from the store.
 package enum Availability: Hashable, Sendable {
     /// Everything is there.
-    /// - Parameter fetchedMicroseconds: when it was fetched, in microseconds since 1970; nil when it was
-    ///   not fetched by itself.
+    /// - Parameter fetchedMicroseconds: when it was fetched, in microseconds since 1970; nil if it was not fetched on
+    ///   its own.
     case available(fetchedMicroseconds: Int64?)
-    /// Everything may be there, but it was invalidated or is too old. Stale wins over missing.
+    /// Everything may be there, but it has been invalidated or is too old. Stale wins over missing.
     case stale
     case missing
 }
 
-/// Looks through the records of an operation for what is missing.
+/// Walks the records of an operation, looking for missing data.
 struct AvailabilityCheck {
     private let snapshot: Snapshot
     private let handlers: [MissingFieldHandler]
     private let invalidatedKey: NameIndex?
-    /// The links that missing-field handlers found, to be written.
+    /// Links found by missing-field handlers, still to be written.
     private(set) var found: [(record: RecordIndex, key: NameIndex, link: RecordIndex)] = []
     private(set) var isMissing = false
     /// The newest sequence at which a record on the way was invalidated.
@@ -31,7 +31,7 @@ struct AvailabilityCheck {
 
     mutating func check(_ record: RecordIndex, _ plan: NormalizationPlan) {
         guard let row = snapshot.rows.row(record) else {
-            // What was deleted is known: it reads as null.
+            // A deleted record is known: it reads as null.
             if case .unknown = snapshot[record] { isMissing = true }
             return
         }
@@ -58,7 +58,7 @@ struct AvailabilityCheck {
         }
     }
 
-    /// Asks the handlers for a link that is missing.
+    /// Asks the handlers for a missing link.
     private mutating func handle(_ field: FlatSelection.Field, of record: RecordIndex) {
         guard !handlers.isEmpty, field.kind == .linked, let child = field.child else {
             isMissing = true

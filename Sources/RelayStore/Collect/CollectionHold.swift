@@ -1,9 +1,9 @@
 @_spi(Rooms) import RelayRecords
 import Threads
 
-/// Who holds collections back, and until when.
+/// The holds on garbage collection, and the limit of each.
 struct CollectionHolds {
-    /// The number of records with which each ends.
+    /// The record count from which each hold has no effect.
     private var limits: [UInt64: Int] = [:]
     private var lastID: UInt64 = 0
 
@@ -19,12 +19,12 @@ struct CollectionHolds {
 }
 
 extension Store {
-    /// Whether nothing is to be collected yet.
+    /// Whether garbage collection is held back for now.
     var isCollectionHeld: Bool { collectionHolds.withLock { $0.hold(snapshot.recordCount) } }
 
-    /// Holds collections back until the token is cancelled or let go of: the program is about to say what else is to be
-    /// kept. A collection that is under way goes on.
-    /// - Parameter limit: with so many records in the store collections are not held any more, said or not.
+    /// Holds garbage collection back until the token is cancelled or released: the program has yet to say what else to
+    /// keep. A collection in progress continues.
+    /// - Parameter limit: while the store has this many records or more, the hold has no effect.
     package func holdCollections(upTo limit: Int) -> Retention {
         let id = collectionHolds.withLock { $0.add(limit: limit) }
         return Retention { [weak self] in

@@ -1,29 +1,29 @@
 @_spi(Rooms) import RelayRecords
 
-/// One garbage collection: marks what is reachable, forgets the rest, a slice at a time.
+/// One garbage collection: marks what is reachable and drops the rest, a slice at a time.
 ///
-/// Between two slices the store goes on: ``touch(_:)`` tells what changed, ``keep(_:_:)`` which operations were
-/// fetched or retained, ``keep(_:)`` what new readers have read. Marking looks at the state that the collection
-/// began with; whatever changed since then is kept, with everything that it links to.
+/// The store stays in use between slices: ``touch(_:)`` reports what changed, ``keep(_:_:)`` which operations were
+/// fetched or retained, ``keep(_:)`` what new readers have read. Marking works on the state in which the collection
+/// began; anything that has changed since is kept, with everything it links to.
 ///
-/// Of *wide* records (``ShapeTable``), such as a root that was asked for one field with ever other arguments, the
-/// fields with arguments go that are not selected.
+/// *Wide* records (``ShapeTable``), such as a root that was queried for one field with ever new arguments, lose those
+/// fields with arguments that are not selected.
 ///
-/// Invariants: 1. A record that an operation, a reader or an optimistic entry can reach when a slice ends
-/// is marked, or waits to be. 2. Only records that existed at the beginning are forgotten. 3. So it is with fields of
-/// records that were wide at the beginning; those that operations select and those that changed are in `fields`.
+/// Invariants: 1. At the end of a slice, any record that an operation, a reader or an optimistic entry can reach is
+/// marked or queued for marking. 2. Only records that existed at the beginning are dropped. 3. The same holds for
+/// fields of records that were wide at the beginning: `fields` has those that operations select and those that changed.
 struct GarbageCollection {
     private let base: Snapshot
     private var marks: [UInt64]
-    /// Records all of whose links are followed: another selection may have followed only some.
+    /// Records whose links have all been followed: another selection may have followed only some.
     private var wholeMarks: [UInt64]
-    /// Records to look at as an operation selects them.
+    /// Records to visit with an operation's selection.
     private var selected: ContiguousArray<(record: RecordIndex, plan: NormalizationPlan)> = []
-    /// Records to keep with everything that they link to.
+    /// Records to keep with everything they link to.
     private var whole: ContiguousArray<RecordIndex> = []
-    /// Fields that changed, whose new links are to be kept.
+    /// Changed fields whose new links are to be kept.
     private var changed: ContiguousArray<ChangeSet.Field> = []
-    /// Of the wide records that are kept: the fields that are.
+    /// For each wide record that is kept: the fields to keep.
     private var fields: [RecordIndex: Set<NameIndex>] = [:]
     private let hasWideRows: Bool
     private var next = 0
@@ -46,7 +46,7 @@ struct GarbageCollection {
         selected.append((record, plan))
     }
 
-    /// Keeps a record that is read.
+    /// Keeps a record that is being read.
     mutating func keep(_ record: RecordIndex) {
         let isNew = Self.mark(record, in: &marks)
         if hasWideRows, isNew, isWide(record) { fields[record] = fields[record] ?? [] }
@@ -61,12 +61,12 @@ struct GarbageCollection {
         for record in seen { keep(record.record) }
     }
 
-    /// Keeps records that changed, and all that they link to now.
+    /// Keeps changed records, and everything they now link to.
     mutating func touch(_ records: some Sequence<RecordIndex>) {
         whole.append(contentsOf: records)
     }
 
-    /// Keeps what changed: records that came or went, and fields, with all that they link to now.
+    /// Keeps what changed: records that came or went, and fields with everything they now link to.
     mutating func touch(_ changes: ChangeSet) {
         whole.append(contentsOf: changes.created)
         whole.append(contentsOf: changes.deleted)
@@ -77,16 +77,16 @@ struct GarbageCollection {
 
     enum Progress {
         case marking
-        /// To be forgotten.
+        /// Records to be dropped.
         case sweeping([RecordIndex])
-        /// Of these records, which are wide, no fields with arguments but those in the set are selected.
+        /// Wide records, each with the fields to keep: no other field with arguments is selected.
         case pruning([RecordIndex: Set<NameIndex>])
         case done
     }
 
-    /// Does a part of the work.
-    /// - Parameter states: confirmed and shown records as they are now.
-    /// - Parameter size: records to look at, about.
+    /// Does one slice of the work.
+    /// - Parameter states: confirmed and visible records as they are now.
+    /// - Parameter size: roughly how many records to visit.
     mutating func advance(
         _ states: (confirmed: Snapshot, head: Snapshot), size: Int
     ) -> Progress {
@@ -113,7 +113,7 @@ struct GarbageCollection {
             let before = garbage.count
             collect(marks[next], from: next * 64, into: &garbage)
             next += 1
-            // To forget a record takes about as long as to look at so many.
+            // Dropping a record takes about as long as visiting this many.
             left -= 64 + (garbage.count - before) * Self.costOfForgetting
         }
         return .sweeping(garbage)
@@ -132,8 +132,7 @@ struct GarbageCollection {
         }
     }
 
-    /// - Returns: whether the record was not marked before. One that is younger than the collection is
-    ///   not looked at.
+    /// - Returns: whether the record was unmarked. A record younger than the collection is not visited.
     @inline(__always)
     private static func mark(_ record: RecordIndex, in marks: inout [UInt64]) -> Bool {
         let index = Int(record.rawValue)
@@ -144,7 +143,7 @@ struct GarbageCollection {
         return true
     }
 
-    /// Marks a record and puts its links on the list; gives how many records that was.
+    /// Marks a record and queues its links; returns how many records that was.
     private mutating func visit(_ record: RecordIndex, _ plan: NormalizationPlan) -> Int {
         keep(record)
         guard let row = base.row(record) else { return 1 }
@@ -179,7 +178,7 @@ struct GarbageCollection {
         _ record: RecordIndex, _ plan: NormalizationPlan, _ count: inout Int
     ) {
         count += 1
-        // What is selected of a wide record must be known, where it leads to nothing, too.
+        // The selected fields of a wide record must be known even where they lead nowhere.
         if plan.isLeaf, !(hasWideRows && isWide(record)) {
             keep(record)
         } else {
@@ -199,7 +198,7 @@ struct GarbageCollection {
         }
     }
 
-    /// Calls the body with the confirmed row, and with the one that is shown if that differs.
+    /// Calls the body with the confirmed row, and with the visible row if it differs.
     private mutating func forEachRow(
         of record: RecordIndex, _ states: (confirmed: Snapshot, head: Snapshot),
         _ body: (inout GarbageCollection, Row) -> Void
@@ -226,8 +225,8 @@ struct GarbageCollection {
         }
     }
 
-    /// A record that is younger than the collection cannot be forgotten, but what it links to can: such
-    /// a record was touched itself.
+    /// A record younger than the collection cannot be dropped, but what it links to can; the younger record was itself
+    /// touched.
     private mutating func followWhole(_ record: RecordIndex) {
         if Self.mark(record, in: &wholeMarks) { whole.append(record) }
     }

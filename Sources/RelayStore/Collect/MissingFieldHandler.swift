@@ -1,17 +1,17 @@
 public import RelayArtifacts
 import RelayJSON
 
-/// A link to a record that an operation selects and the store does not have.
+/// A link that an operation selects and the store does not have.
 public struct MissingField: Hashable, Sendable {
-    /// The record that the field is of; `DataID.rootID` for a field of the query type.
+    /// The record that has the field; `DataID.rootID` for a field of the query type.
     public let recordID: DataID
-    /// The field with its arguments, as the store knows it: `node(id:"4")`.
+    /// The field with its arguments, as the store names it: `node(id:"4")`.
     public let storageKey: String
 
     /// The field's name.
     public var name: String { String(storageKey.prefix { $0 != "(" }) }
 
-    /// The value of one of the field's arguments; nil where it is not given.
+    /// The value of one of the field's arguments; nil if it was not given.
     public func argument(_ name: String) -> VariableValue? {
         var rest = Array(storageKey.utf8)[...]
         guard let open = rest.firstIndex(of: UInt8(ascii: "(")) else { return nil }
@@ -33,25 +33,25 @@ public struct MissingField: Hashable, Sendable {
     }
 }
 
-/// Answers a field that is not in the store from a record that is, so that no request need be made for it.
+/// Answers a field that is not in the store from a record that is, so that no request is needed for it.
 ///
 ///     let store = Store(missingFieldHandlers: [
 ///         .node,
 ///         MissingFieldHandler { field in
-///             // The query field user(login:) gives the users that node(id:) gives.
+///             // The query field user(login:) returns the same users as node(id:).
 ///             guard field.name == "user", let login = field.argument("login")?.stringValue else { return nil }
 ///             return DataID("user:\(login)")
 ///         },
 ///     ])
 ///
-/// It is asked when a program asks whether an operation can be answered (`Environment.check(operation:)`, and fetch
-/// policies that look at the store). What it finds is written to the store as the field's link.
+/// Called when a program checks whether an operation can be answered (`Environment.check(operation:)`, and fetch
+/// policies that use the store). What it finds is written to the store as the field's link.
 public struct MissingFieldHandler: Sendable {
     let record: @Sendable (MissingField) -> DataID?
 
-    /// - Parameter record: gives the id of the record that the field links to; nil where it does not know. A record
-    ///   that the store does not have is no answer. It is called under the store's lock for writers, and must not
-    ///   call the store.
+    /// - Parameter record: returns the id of the record that the field links to, or nil if it does not know. A record
+    ///   that the store does not have is no answer. It is called under the store's writer lock and must not call the
+    ///   store.
     public init(_ record: @escaping @Sendable (MissingField) -> DataID?) { self.record = record }
 
     /// `node(id: X)` of the query type is the record X.
@@ -59,7 +59,7 @@ public struct MissingFieldHandler: Sendable {
         guard field.recordID == .rootID, field.name == "node" else { return nil }
         switch field.argument("id") {
         case .string(let id): return DataID(id)
-        // Some servers have numbers for ids.
+        // Some servers use numbers as ids.
         case .int(let id): return DataID(String(id))
         default: return nil
         }

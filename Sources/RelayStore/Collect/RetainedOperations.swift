@@ -3,18 +3,18 @@ import RelayArtifacts
 
 /// The operations whose records are kept, and when each was fetched.
 ///
-/// An operation that is not retained any more waits in the release buffer, so that going back to a screen
-/// finds its data. The buffer is first in, first out; what is retained again leaves it. Besides, an operation
-/// is kept while a response to it is on its way.
+/// When an operation is no longer retained it moves to the release buffer, so that going back to a screen finds its
+/// data. The buffer is first in, first out; an operation that is retained again leaves it. An operation is also kept
+/// while a response to it is in flight.
 struct RetainedOperations {
     struct Root {
-        /// Who retains it.
+        /// How many holders retain it.
         var holders = 0
-        /// Responses that have been written and not delivered yet.
+        /// Responses that have been written but not delivered yet.
         var undelivered = 0
         /// Whether it is in the release buffer.
         var isBuffered = false
-        /// The sequence after it was fetched last; nil: not since it is kept.
+        /// The sequence after its last fetch; nil: not fetched while kept.
         var fetchedAt: UInt64?
         var fetchedMicroseconds: Int64?
 
@@ -24,10 +24,10 @@ struct RetainedOperations {
 
     private(set) var roots: [OperationDescriptor: Root] = [:]
     private var releaseBuffer: [OperationDescriptor] = []
-    /// Responses that are not kept since records were last said to be garbage: those of mutations and subscriptions, which
-    /// have roots of their own, and of queries where nothing is buffered.
+    /// Responses not kept since records were last reported as garbage: those of mutations and subscriptions, which have
+    /// roots of their own, and of queries if nothing is buffered.
     private var passingResponses = 0
-    /// The fewest records that the store has had since then; about as many as are no garbage.
+    /// The lowest record count since then; roughly the number of records that are not garbage.
     private var fewestRecords = Int.max
     private static let leastPassingResponses = 1_000
     private static let leastGrowth = 10_000
@@ -48,11 +48,11 @@ struct RetainedOperations {
         guard let root = roots[operation], root.holders > 0 else { return false }
         roots[operation]?.holders -= 1
         if root.holders > 1 { return false }
-        // Data that would be fetched again anyway is not worth its place.
+        // Data that would be refetched anyway is not worth a slot.
         return isStale ? drop(operation) : buffer(operation, size: bufferSize)
     }
 
-    /// - Parameter recordCount: of the store; looking for garbage takes as long as that is large.
+    /// - Parameter recordCount: records in the store; the time a collection takes grows with it.
     /// - Returns: whether records may have become garbage.
     mutating func noteFetched(
         _ operation: OperationDescriptor, at sequence: UInt64, microseconds: Int64, bufferSize: Int,
@@ -60,7 +60,7 @@ struct RetainedOperations {
     ) -> Bool {
         let isKept = roots[operation]?.isKept ?? false
         let isQuery = operation.request.node.params.operationKind == .query
-        // Not at once where nothing is buffered: a query that is fetched may be shown in a moment.
+        // Not at once if nothing is buffered: a query that has been fetched may be shown in a moment.
         if !isKept, !isQuery || bufferSize <= 0 { return notePassing(recordCount) }
         roots[operation, default: Root()].fetchedAt = sequence
         roots[operation]?.fetchedMicroseconds = microseconds
@@ -75,7 +75,7 @@ struct RetainedOperations {
     }
 
     /// A response has been delivered.
-    /// - Returns: whether records may have become garbage without being counted.
+    /// - Returns: whether records may have become garbage that nothing has counted.
     mutating func endHold(of operation: OperationDescriptor) -> Bool {
         guard var root = roots[operation], root.undelivered > 0 else { return false }
         root.undelivered -= 1
@@ -85,11 +85,11 @@ struct RetainedOperations {
         return !isNeeded && root.fetchedAt != nil
     }
 
-    /// A subscription may go on for weeks: its events must not fill the store. Nor must queries.
+    /// A subscription may run for weeks: its events must not fill the store. Nor must queries.
     ///
-    /// Looking for garbage takes as long as what is kept is large, and so it is done once for so many responses, or when
-    /// the store has grown by half. Neither is judged by the records that are there now, garbage included: these grow with
-    /// the responses.
+    /// The time a collection takes grows with what is kept, so it runs once for a number of responses, or when the
+    /// store has grown by half. Neither is measured against the current record count, which includes garbage and so
+    /// grows with the responses.
     private mutating func notePassing(_ recordCount: Int) -> Bool {
         passingResponses += 1
         fewestRecords = min(fewestRecords, recordCount)
@@ -111,8 +111,8 @@ struct RetainedOperations {
         return isEvicted
     }
 
-    /// Keeps an operation no longer than until its responses have been delivered.
-    /// - Returns: whether it is kept no more.
+    /// Keeps an operation only until its responses have been delivered.
+    /// - Returns: whether it is no longer kept.
     private mutating func drop(_ operation: OperationDescriptor) -> Bool {
         guard var root = roots[operation] else { return false }
         root.isBuffered = false

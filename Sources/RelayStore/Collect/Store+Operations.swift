@@ -5,10 +5,11 @@ import Synchronization
 extension Store {
     // MARK: Availability
 
-    /// Whether an operation can be answered from the store. What missing-field handlers know is written on the way.
+    /// Whether an operation can be answered from the store. Links that missing-field handlers find are written on the
+    /// way.
     ///
-    /// Inside an updater: from what was there before the updater began. When it was fetched is not known there, so what
-    /// has been invalidated at some time counts as stale, and nothing is written.
+    /// Inside an updater: from the state before the updater began. When it was fetched is not known there, so anything
+    /// that was ever invalidated counts as stale, and nothing is written.
     package func check(_ operation: OperationDescriptor) -> Availability {
         let now = try? write { writer, outcome -> Availability in
             let plan = writer.plans.plan(operation, symbols)
@@ -29,7 +30,7 @@ extension Store {
         let published = published
         return withExtendedLifetime(published) {
             guard let root = symbols.findRecord(operation.root.rawValue) else { return .missing }
-            // As in ``plan(_:)``: the writer has its plans to itself.
+            // As in ``plan(_:)``: the writer keeps its plans to itself.
             let plan = NormalizationPlan(
                 operation.request.node.operation, variables: operation.request.variables,
                 symbols: symbols)
@@ -71,21 +72,21 @@ extension Store {
         if isGarbage { scheduleCollection() }
     }
 
-    /// Tells a collection under way of an operation that is kept, and may not have been when it began.
+    /// Tells a collection in progress about an operation that is kept, and may not have been when it began.
     private func tellCollection(of operation: OperationDescriptor, _ writer: inout Writer) {
         guard writer.collection != nil, writer.operations[operation] != nil else { return }
         let plan = writer.plans.plan(operation, symbols)
         writer.collection?.keep(symbols.record(operation.root.rawValue), plan)
     }
 
-    /// Keeps the records of an operation from being collected while a response to it is on its way to the code that it
-    /// is for.
+    /// Keeps the records of an operation from being collected while a response is on its way to the code that asked for
+    /// it.
     func hold(_ operation: OperationDescriptor, _ writer: inout Writer) -> Retention {
-        // One that is kept anyway, a collection has been told of.
+        // If it is kept anyway, a collection already knows about it.
         let isKept = writer.operations[operation]?.isKept ?? false
         writer.operations.hold(operation)
         if !isKept { tellCollection(of: operation, &writer) }
-        // A response is let go of anywhere, under any lock.
+        // A response may be released anywhere, under any lock.
         return Retention { [weak self] in
             self?.withNextWrite { writer, _, store in
                 if writer.operations.endHold(of: operation) { store.scheduleCollection() }
@@ -95,7 +96,7 @@ extension Store {
 
     // MARK: Retaining
 
-    /// Keeps the records of an operation until the token is cancelled or let go of.
+    /// Keeps the records of an operation until the token is cancelled or released.
     package func retain(_ operation: OperationDescriptor) throws -> Retention {
         try write { writer, _ in
             writer.operations.retain(operation)
@@ -104,7 +105,7 @@ extension Store {
         }
     }
 
-    /// The queries that are retained, at the moment, and how often each is retained.
+    /// The queries retained at the moment, and how often each is retained.
     package var retainedQueries: [(operation: OperationDescriptor, holders: Int)] {
         get throws {
             try write { writer, _ in
@@ -116,8 +117,8 @@ extension Store {
         }
     }
 
-    /// Keeps the records of an operation from being collected until the token is cancelled or let go of, for
-    /// a reader that may retain it next.
+    /// Keeps the records of an operation from being collected until the token is cancelled or released, for a reader
+    /// that may retain it next.
     package func hold(_ operation: OperationDescriptor) throws -> Retention {
         try write { writer, _ in hold(operation, &writer) }
     }
@@ -134,15 +135,15 @@ extension Store {
 
     // MARK: Garbage collection
 
-    /// Has garbage collected soon, by `StoreOptions.schedule`. May be called under any lock.
+    /// Schedules a garbage collection with `StoreOptions.schedule`. May be called under any lock.
     package func scheduleCollection() {
         if isCollectionScheduled.exchange(true, ordering: .relaxed) { return }
         options.schedule { [weak self] in self?.collectGarbage() }
     }
 
-    /// Forgets all records that no retained operation, no reader and no optimistic entry can reach.
+    /// Drops all records that no retained operation, reader or optimistic entry can reach.
     ///
-    /// Works in slices: others may read and write in between, and none waits longer than for a slice.
+    /// Works in slices: others may read and write in between, and nobody waits longer than one slice.
     package func collectGarbage() {
         isCollectionScheduled.store(false, ordering: .relaxed)
         if isCollectionHeld { return }
@@ -156,8 +157,8 @@ extension Store {
         }
     }
 
-    /// - Returns: false when one is under way already; another follows it then, because what has become garbage
-    ///   since it began may be kept by it.
+    /// - Returns: false if one is in progress already; another then follows it, because this one may keep what has
+    ///   become garbage since it began.
     func beginCollection(_ writer: inout Writer) -> Bool {
         guard writer.collection == nil else {
             writer.collectsAgain = true
@@ -205,7 +206,7 @@ extension Store {
     private func forget(
         _ garbage: [RecordIndex], _ writer: inout Writer, _ outcome: inout Outcome
     ) {
-        // An entry may have begun, or run again, since the marking.
+        // An entry may have begun, or run again, since marking.
         let garbage = garbage.filter { !writer.state.entries.isLookedAt($0) }
         if garbage.isEmpty { return }
         collect(&writer, &outcome) { draft in
@@ -214,13 +215,13 @@ extension Store {
     }
 
     /// Unsets fields with arguments that are not selected, not read and not made by an updater.
-    /// - Parameter kept: the records, all of them wide, and what operations select of them.
+    /// - Parameter kept: the records, all of them wide, with the fields that operations select.
     private func prune(
         _ kept: [RecordIndex: Set<NameIndex>], _ writer: inout Writer, _ outcome: inout Outcome
     ) {
         let confirmed = writer.state.confirmed
         var gone: [(record: RecordIndex, keys: [NameIndex])] = []
-        // In an order that is always the same, because a log keeps it.
+        // In a fixed order, because it goes into a log.
         for (record, kept) in kept.sorted(by: { $0.key.rawValue < $1.key.rawValue })
         where !writer.state.entries.isLookedAt(record) {
             guard let row = confirmed.row(record) else { continue }
@@ -248,7 +249,7 @@ extension Store {
         }
     }
 
-    /// No entry looks at what is written, so that no updater runs.
+    /// No entry looks at what is written, so no updater runs.
     private func collect(
         _ writer: inout Writer, _ outcome: inout Outcome, _ write: (inout Draft) -> Void
     ) {
@@ -260,7 +261,7 @@ extension Store {
     }
 }
 
-/// Holds something until it is cancelled or let go of.
+/// Holds something until it is cancelled or released.
 package final class Retention: Sendable {
     private let isCancelled = Atomic(false)
     private let end: @Sendable () -> Void

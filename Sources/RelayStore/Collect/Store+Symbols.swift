@@ -8,28 +8,29 @@ extension Store {
         let states: [Snapshot]
     }
 
-    /// Takes back numbers of ids and storage keys that are not in use any more; see ``SymbolCollection``. No record goes.
+    /// Reclaims the numbers of ids and storage keys that are no longer in use; see ``SymbolCollection``. Drops no
+    /// record.
     ///
-    /// The search keeps no one waiting. Where an old snapshot is kept, it goes on once that is let go of.
+    /// The search blocks nobody. If an old snapshot is still held, it continues once that is released.
     func collectSymbols() {
         if let search = beginSymbols() { endSymbols(consume search) }
         while advanceSymbols() {}
     }
 
-    /// After a commit: has a search made where there are many more texts than before.
+    /// After a commit: starts a search if there are many more texts than before.
     func noteGrowth(_ writer: inout Writer, _ outcome: inout Outcome) {
         switch writer.symbols.noteGrowth(symbols) {
         case .nothing: return
         case .search: options.schedule { [weak self] in self?.collectSymbols() }
         case .patience:
-            // Parts that come now are read with what others have written, too.
+            // From now on, further parts are read together with what others have written.
             outcome.held += writer.outstanding.letGo(butOf: writer.state.confirmed.epoch)
             if observers.isEmpty { return }
             outcome.deliveries.append(.event(.snapshotKept(symbols: symbols.liveCount)))
         }
     }
 
-    /// - Returns: nil where one is under way.
+    /// - Returns: nil if one is in progress.
     func beginSymbols() -> SymbolSearch? {
         let begun = try? write { writer, _ -> SymbolSearch? in
             guard let uses = writer.symbols.begin(symbols) else { return nil }
@@ -41,7 +42,7 @@ extension Store {
     func endSymbols(_ search: consuming SymbolSearch) {
         var uses = search.uses
         for state in search.states { state.noteSymbols(in: &uses) }
-        // Gone, before it is waited for that they are not in use.
+        // Release it before waiting for them to fall out of use.
         _ = consume search
         try? write { [uses] writer, _ in
             writer.symbols.retire(uses, writer.state.confirmed.epoch)
@@ -71,7 +72,7 @@ extension Store {
         return goesOn
     }
 
-    /// Has readers get the state as it is, in another epoch; the step that waits for the end of this one is tried then.
+    /// Publishes the same state in another epoch. Once this one has ended, the step that waits for that is tried.
     private func beginEpoch(_ writer: inout Writer) {
         writer.state.confirmed.epoch.end.then { [weak self, schedule = options.schedule] in
             schedule { [weak self] in self?.collectSymbolsFurther() }

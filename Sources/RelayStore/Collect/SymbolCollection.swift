@@ -1,20 +1,20 @@
 @_spi(Rooms) import RelayRecords
 
-/// Takes back the numbers of ids and of storage keys with arguments that are not in use any more.
+/// Reclaims the numbers of ids and of storage keys with arguments that are no longer in use.
 ///
-/// States. *idle*. *looking*: it is noted which texts are asked for, and meanwhile, under no lock, the records as they
-/// were are searched for numbers. *retired*: what was not found waits until no snapshot is left that was taken
-/// before. *withdrawn*: what was not asked for since can't be found any more, and waits until no thread is left that may be
-/// looking. Then its numbers are given again.
+/// States. *idle*. *looking*: lookups of texts are noted, while the records as they were are searched for numbers under
+/// no lock. *retired*: what was not found waits until no snapshot taken before is left. *withdrawn*: what has not been
+/// looked up since can no longer be found, and waits until no thread is left that may be looking. Then its numbers are
+/// reused.
 ///
-/// Why no number goes that is in use: 1. What was in a record when it began was found. 2. What comes into a record
-/// later was asked for by its text then, and so noted; or it is a plan's, and so pinned, or was let go of
-/// since, and so noted. 3. Snapshots that were taken before hold the epoch. 4. What was read holds its numbers fast
-/// (``SeenRecords``), readers and watchers are known to the store, and so are entries; all these are asked again
-/// at each step.
+/// Why no number in use is reclaimed: 1. Whatever was in a record at the beginning was found. 2. Whatever enters a
+/// record later was looked up by its text at that time, and so noted; or it belongs to a plan, and so is pinned, or has
+/// been released since, and so noted. 3. Snapshots taken before hold the epoch. 4. What was read pins its numbers
+/// (``SeenRecords``); readers, watchers and entries are known to the store; all of these are checked again at each
+/// step.
 ///
 /// Bound: a search begins when twice as many texts have a number as the last one left. As long as a program keeps an
-/// old snapshot no number is given again, and the store's observers are told whenever the texts have doubled.
+/// old snapshot no number is reused, and the store's observers are told whenever the texts have doubled.
 struct SymbolCollection {
     /// What the search found, and how many numbers there were.
     struct Uses: Sendable {
@@ -24,11 +24,11 @@ struct SymbolCollection {
         let nameLimit: Int
     }
 
-    /// What more texts call for.
+    /// What further texts call for.
     enum Growth {
         case nothing
         case search
-        /// A collection waits for an old snapshot that is kept.
+        /// A collection is waiting for an old snapshot to be released.
         case patience
     }
 
@@ -43,16 +43,17 @@ struct SymbolCollection {
     private var state = State.idle
     /// Ids that were found while they were about to go: each collection tries them again.
     private var late: [UInt32] = []
-    /// Texts beyond which the end of a garbage collection is the time for a search.
+    /// Above this many texts, the end of a garbage collection starts a search.
     private var dueCount: Int
-    /// Texts beyond which it is time without one.
+    /// Above this many texts, a search starts without one.
     private var urgentCount: Int
     private let leastCount: Int
 
     private static let leastUrgentCount = 2_048
 
-    /// - Parameter liveCount: texts that there are.
-    /// - Parameter leastCount: texts below which there is no search; 0: after every garbage collection.
+    /// - Parameter liveCount: the current number of texts.
+    /// - Parameter leastCount: the number of texts below which there is no search; 0: search after every garbage
+    ///   collection.
     init(liveCount: Int, leastCount: Int) {
         self.leastCount = leastCount
         (dueCount, urgentCount) = Self.limits(liveCount, leastCount)
@@ -63,10 +64,10 @@ struct SymbolCollection {
         return (due, max(leastUrgentCount, 2 * (liveCount + max(leastCount, liveCount))))
     }
 
-    /// Whether texts that are not in use may be many.
+    /// Whether there may be many unused texts.
     func isDue(_ symbols: Symbols) -> Bool { symbols.liveCount > dueCount }
 
-    /// To be asked after each commit. Answers anew only when the texts have doubled.
+    /// Called after each commit. Gives a new answer only once the texts have doubled.
     mutating func noteGrowth(_ symbols: Symbols) -> Growth {
         let live = symbols.liveCount
         if live <= urgentCount { return .nothing }
@@ -80,7 +81,7 @@ struct SymbolCollection {
 }
 
 extension Snapshot {
-    /// Notes all numbers that stand in the records.
+    /// Notes all numbers in the records.
     func noteSymbols(in uses: inout SymbolCollection.Uses) {
         var last: Shape?
         rows.forEach { record, slot in
@@ -109,13 +110,13 @@ extension Snapshot {
 }
 
 extension SymbolCollection {
-    /// What the store knows to have numbers.
+    /// The numbers that the store knows to be in use.
     struct Held {
         var ids = SymbolSet()
         var names = SymbolSet()
     }
 
-    /// Begins, unless it is under way.
+    /// Begins, unless one is in progress.
     mutating func begin(_ symbols: Symbols) -> Uses? {
         guard case .idle = state else { return nil }
         state = .looking
@@ -123,13 +124,13 @@ extension SymbolCollection {
     }
 
     /// The search is over.
-    /// - Parameter epoch: of the store's state; another begins now.
+    /// - Parameter epoch: the epoch of the store's state; another begins now.
     mutating func retire(_ uses: Uses, _ epoch: SymbolEpoch) {
         state = .retired(uses, epoch.end)
     }
 
-    /// Goes a step on if nothing stands in the way any more.
-    /// - Parameter epoch: of the store's state.
+    /// Takes the next step if nothing is in the way any more.
+    /// - Parameter epoch: the epoch of the store's state.
     /// - Returns: whether another epoch begins now.
     mutating func advance(
         _ symbols: Symbols, _ epoch: SymbolEpoch, held: (inout Held) -> Void

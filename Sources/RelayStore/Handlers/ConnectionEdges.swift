@@ -32,8 +32,8 @@ struct ConnectionEdges {
     }
 
     func index(ofNode id: DataID) -> Int? {
-        // Looked at also where the node is unknown: the connection tells when it comes, and the node's record
-        // when an edge that is there comes to lead to it.
+        // Looked at even if the node is unknown: the connection reports it when it arrives, and the node's record
+        // reports it when an existing edge starts to link to it.
         let edges = records
         guard let node = source.find(id) else { return nil }
         return edges.firstIndex { self.node(of: $0) == node }
@@ -49,7 +49,7 @@ struct ConnectionEdges {
 
     // MARK: Changing
 
-    /// Where an edge comes to stand.
+    /// Where to put an edge.
     enum Place {
         case start
         case end
@@ -57,8 +57,8 @@ struct ConnectionEdges {
         case index(Int)
     }
 
-    /// - Parameter place: asked for only if there is no edge to the node. At either end it depends on nothing that the
-    ///   connection has, and neither does what is written.
+    /// - Parameter place: called only if there is no edge to the node. At either end it depends on nothing in the
+    ///   connection, and neither does what is written.
     func insert(_ edge: any RecordProxy, at place: () -> Place) {
         guard case .link(let node) = (edge as? DraftRecordProxy)?.value("node"), !hasNode(node)
         else { return }
@@ -69,7 +69,7 @@ struct ConnectionEdges {
         }
     }
 
-    /// Whether an edge links to a node. That none does is noted as such, and not as a look at all edges.
+    /// Whether an edge links to a node. If none does, that fact is noted, rather than a look at all edges.
     func hasNode(_ id: DataID) -> Bool {
         let snapshot = source.draft.snapshot
         guard let node = snapshot.symbols.findRecord(id.rawValue),

@@ -3,15 +3,15 @@ public import RelayArtifacts
 
 /// Keeps the pages of a connection as one list: the record that `@connection(key:)` names.
 ///
-/// That record is linked from the parent as `__KEY_connection`, has an id of its own and survives
-/// fetches with other paging arguments. Its edges are told apart by their nodes.
+/// That record is linked from the parent as `__KEY_connection`, has an id of its own and survives fetches with other
+/// paging arguments. Its edges are identified by their nodes.
 public final class ConnectionHandler: Handler {
-    /// The handler; it has no state, so there is one.
+    /// The handler. It is stateless, so one is enough.
     public static let `default` = ConnectionHandler()
 
     private init() {}
 
-    /// The connection's record; nil when it was never fetched, or is null.
+    /// The connection's record; nil if it was never fetched or is null.
     public func getConnection(
         _ record: any RecordProxy, key: String,
         filters: (any VariableDataConvertible)? = nil
@@ -28,7 +28,7 @@ public final class ConnectionHandler: Handler {
 
     // MARK: Edges
 
-    /// An edge of the connection to a node. Made twice for one node, it is the same edge.
+    /// An edge of the connection to a node. Creating it twice for one node gives the same edge.
     public func createEdge(
         _ store: inout any RecordSourceProxy, connection: any RecordProxy,
         node: any RecordProxy, type: String
@@ -39,7 +39,7 @@ public final class ConnectionHandler: Handler {
         return edge
     }
 
-    /// An edge of the connection to a node. Made twice for one node, it is the same edge.
+    /// An edge of the connection to a node. Creating it twice for one node gives the same edge.
     public func createEdge(
         _ store: inout any RecordSourceSelectorProxy, connection: any RecordProxy,
         node: any RecordProxy, type: String
@@ -59,8 +59,8 @@ public final class ConnectionHandler: Handler {
         return own
     }
 
-    /// Puts an edge before the one with this cursor; at the start when there is none, or `before` is nil.
-    /// An edge to a node that is in the connection already changes nothing.
+    /// Inserts an edge before the one with this cursor; at the start if there is none, or if `before` is nil. Does
+    /// nothing if the connection already has an edge to the node.
     public func insert(
         connection: any RecordProxy, edge: any RecordProxy, before cursor: String?
     ) {
@@ -71,8 +71,8 @@ public final class ConnectionHandler: Handler {
         }
     }
 
-    /// Puts an edge behind the one with this cursor; at the end when there is none, or `after` is nil.
-    /// An edge to a node that is in the connection already changes nothing.
+    /// Inserts an edge after the one with this cursor; at the end if there is none, or if `after` is nil. Does nothing
+    /// if the connection already has an edge to the node.
     public func insert(
         connection: any RecordProxy, edge: any RecordProxy, after cursor: String? = nil
     ) {
@@ -83,7 +83,7 @@ public final class ConnectionHandler: Handler {
         }
     }
 
-    /// Takes every edge to a node out of the connection.
+    /// Removes every edge to a node from the connection.
     public func delete(connection: any RecordProxy, nodeID: DataID) {
         ConnectionEdges(connection)?.delete(nodeID)
     }
@@ -104,7 +104,7 @@ public final class ConnectionHandler: Handler {
 
     // MARK: Pages
 
-    /// Joins the page that came with what the connection has; see ``Handler/update(store:fieldPayload:)``.
+    /// Merges a new page into the connection; see ``Handler/update(store:fieldPayload:)``.
     public func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
         guard let source = store as? DraftProxy, source.row(fieldPayload.dataID) != nil
         else { return }
@@ -116,7 +116,7 @@ public final class ConnectionHandler: Handler {
             switch parent.value(fieldPayload.fieldKey) {
             case .null?: source.write(parent.dataID, [(fieldPayload.handleKey, .null)])
             case .failed(let errors)?:
-                // A page behind or before others does not take them with it.
+                // A failed page before or after others does not take them with it.
                 if PageOfConnection.place(fieldPayload.args) != nil,
                     case .link? = parent.value(fieldPayload.handleKey)
                 {

@@ -1,11 +1,12 @@
 @_spi(Rooms) import RelayRecords
 import Threads
 
-/// What edges of connections lead to, kept from part to part of a response, so that each part looks only at what is new.
+/// What the edges of connections link to, kept across the parts of a response so that each part looks only at what is
+/// new.
 package final class ConnectionMemory: Sendable {
     private struct Key: Hashable {
         let connection, page: DataID
-        /// Whether it is about the response's own records, or about those of the store.
+        /// Whether it is about the response's own records rather than the store's.
         let isOwn: Bool
     }
 
@@ -13,7 +14,7 @@ package final class ConnectionMemory: Sendable {
 
     init() {}
 
-    /// How often an edge of a connection was looked at: what the parts have cost so far.
+    /// How often an edge of a connection was looked at: the cost of the parts so far.
     var lookCount: Int { known.withLock { $0.values.reduce(0) { $0 + $1.lookCount } } }
 
     func take(_ connection: DataID, _ page: PageOfConnection) -> KnownEdges? {
@@ -29,7 +30,7 @@ package final class ConnectionMemory: Sendable {
     }
 }
 
-/// What the edges of a connection lead to, and perhaps of some that have left it.
+/// What the edges of a connection link to. May include some that have left it.
 struct KnownEdges {
     var list = LinkList.empty
     private(set) var contents: Set<RecordIndex> = []

@@ -2,31 +2,31 @@ import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// Joins what comes of a page with what a connection's record has already.
+/// Merges what arrives of a page with what a connection's record already has.
 ///
-/// A *page* is what the server says of the field with certain arguments. Where it belongs is decided when its edges, or
-/// their beginning, come:
+/// A *page* is what the server returns for the field with certain arguments. Its place is decided when its edges, or
+/// the first of them, arrive:
 ///
-/// | arguments of the page | it is |
+/// | arguments of the page | result |
 /// |---|---|
-/// | neither `after` nor `before` | the whole connection now |
-/// | `after`: where the connection ends | put behind |
-/// | `before`: where the connection starts | put before |
-/// | the same as those of the page at that end | put in its own place |
+/// | neither `after` nor `before` | becomes the whole connection |
+/// | `after`: where the connection ends | appended |
+/// | `before`: where the connection starts | prepended |
+/// | same as the page at that end | replaces that page |
 /// | `after` or `before` another place | left out: there would be a gap |
 ///
-/// Where the page at an end awaits its `pageInfo`, the connection ends before it. So another may begin there: it takes the
-/// place of the one that waits, of which nothing more is taken.
+/// While the page at an end awaits its `pageInfo`, the connection ends before it. Another page may begin there: it
+/// replaces the waiting page, and nothing more of that one is used.
 ///
-/// A page that has a place is one of the connection's ``ConnectionPages``. What comes of it later goes to that place,
-/// whatever stands behind it by then. What comes of another is left out, like the page; but one whose place is free
-/// again, because the first page was fetched anew, is joined with all that has come of it.
+/// A page with a place is one of the connection's ``ConnectionPages``. Its later parts go to that place, whatever
+/// follows it by then. The parts of any other page are left out, like the page itself; but if its place becomes free
+/// again because the first page was refetched, the page is merged with everything that has arrived of it.
 ///
-/// Several responses may bring the same page at once. The connection has it of the one whose edges began last: nothing
-/// more of the others is taken.
+/// Several responses may bring the same page at once. The connection uses the response whose edges began last: nothing
+/// more of the others is used.
 ///
-/// An edge whose node is in the list already is left out. What others have changed in the connection between the parts
-/// stays.
+/// An edge whose node is already in the list is left out. Changes that others make to the connection between the parts
+/// are kept.
 struct ConnectionMerge {
     let id: DataID
     private let source: DraftProxy
@@ -43,7 +43,7 @@ struct ConnectionMerge {
 
     private var connection: DraftRecordProxy { source.proxy(id) }
 
-    /// - Parameter part: what has come of the page; nil: the page itself.
+    /// - Parameter part: what has arrived of the page; nil: the page itself.
     func run(_ part: FieldPart?) {
         let isNew = source.row(id) == nil
         if isNew { _ = source.create(dataID: id, typeName: page.record.typeName) }
@@ -55,7 +55,7 @@ struct ConnectionMerge {
         case .beginning(let names): begin(with: names)
         case .members(let names):
             if names.contains("edges"), !isOurs || pages.isAtItsEnd(page) {
-                // All edges at once, as a page has them that has not been deferred.
+                // All edges at once, as with a page that was not deferred.
                 begin(with: names)
             } else if isOurs {
                 copyFields(names)
@@ -89,16 +89,16 @@ struct ConnectionMerge {
     // MARK: The beginning of a page
 
     /// - Parameters:
-    ///   - names: the members that have come; nil: all that are selected.
-    ///   - range: the edges that have come.
+    ///   - names: the members that have arrived; nil: all that are selected.
+    ///   - range: the edges that have arrived.
     private func begin(with names: Set<String>?, edges range: Range<Int>? = nil) {
         let hasPlace = hasPlace
         if hasPlace { copyFields(names) }
-        // Of edges that could not be given, it is not known where they end.
+        // Where edges that could not be returned would end is not known.
         if names?.contains("edges") ?? true, page.edges == nil, connection.has("edges") { return }
         guard hasPlace, names?.contains("edges") ?? true else {
-            // Of a page whose edges are still to come, the connection keeps what it had before. What comes of that is told
-            // from what comes of this response, where both are known.
+            // While a page's edges are still to come, the connection keeps what it had. Later parts of the old response
+            // are told apart from those of this one if both are known.
             if page.isPlaced, !hasPlace || page.side == .whole { page.noteLeftOut() }
             return
         }
@@ -116,8 +116,8 @@ struct ConnectionMerge {
         takeInfo()
     }
 
-    /// Takes out what has come of the page before, and a page that waits where this one begins.
-    /// - Returns: where their edges stood.
+    /// Takes out what had arrived of the page before, and a waiting page that begins at the same place.
+    /// - Returns: where their edges were.
     private func makePlace() -> Int? {
         let formers = Set([pages.awaited(at: page.side), page.record.dataID].compactMap { $0 })
         return formers.filter { pages.remove($0) }.compactMap { edges.takeOut(of: $0) }.min()
@@ -128,7 +128,7 @@ struct ConnectionMerge {
         return pages.isAtItsEnd(page) || info(page.side.cursorField) == .string(cursor)
     }
 
-    /// What the server said of the connection besides its edges and its page.
+    /// Copies what the server returned for the connection besides its edges and page info.
     private func copyFields(_ names: Set<String>?) {
         let fields = page.fields.filter { names?.contains($0.key) ?? true }
         if !fields.isEmpty { source.write(id, fields) }
@@ -141,9 +141,9 @@ struct ConnectionMerge {
         return source.proxy(id).value(field)
     }
 
-    /// Takes the page's info for the ends of the connection at which the page is: for both, where it is the only one. Before
-    /// it has come, the connection ends where the page stands; the whole connection has no end: the old one may be behind
-    /// edges that are gone.
+    /// Takes the page's info for the ends of the connection that the page is at: both, if it is the only one. Until the
+    /// info arrives, the connection ends where the page begins; the whole connection has no end, because the old one
+    /// may be after edges that are gone.
     private func takeInfo() {
         if page.edges == nil, ConnectionEdges(connection)?.links != nil { return }
         let infoID = id.clientID(storageKey: "pageInfo")
@@ -166,7 +166,7 @@ struct ConnectionMerge {
             }
             let stands = page.side == side ? page.cursor.map { FieldValue.string($0) } : nil
             var found = page.hasInfo ? page.info(cursor) : nil
-            // A page that is empty has no cursors; what is beside it is found by those that there were.
+            // An empty page has no cursors; the existing ones still find its neighbours.
             if found == .null, page.side != .whole { found = nil }
             if let end = found ?? stands { fields.append((cursor, end)) }
         }

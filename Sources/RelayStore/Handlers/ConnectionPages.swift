@@ -2,16 +2,16 @@ import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// What the server says of a connection's field with certain arguments: a record of its own, which other operations may
-/// share.
+/// What the server returns for a connection's field with certain arguments: a record of its own, which other operations
+/// may share.
 struct PageOfConnection {
-    /// Where in the connection it belongs.
+    /// Where it belongs in the connection.
     enum Side {
         /// Before others: `before`.
         case start
         /// Neither `after` nor `before`: it is the connection.
         case whole
-        /// Behind others: `after`.
+        /// After others: `after`.
         case end
 
         var cursorField: String { self == .start ? "startCursor" : "endCursor" }
@@ -20,15 +20,15 @@ struct PageOfConnection {
 
     let record: DraftRecordProxy
     let side: Side
-    /// Of the edge that it stands behind or before; nil: it is the whole connection.
+    /// The cursor of the edge that the page comes after or before; nil: it is the whole connection.
     let cursor: String?
-    /// The one that says it now; nil: it came whole, or cannot be told from others.
+    /// The response that is bringing it; nil: it came whole, or cannot be told apart from others.
     private let response: PartedResponse?
-    /// On the page's record: the response whose edges the connection has. Connections with other keys may have those of
-    /// another.
+    /// Field of the page's record: the response whose edges the connection has. Connections with other keys may use
+    /// another's.
     private let placedBy: String
 
-    /// - Parameter connection: where the parent keeps the connection.
+    /// - Parameter connection: the key under which the parent keeps the connection.
     init(
         _ record: DraftRecordProxy, of connection: String, _ args: VariableData,
         _ response: PartedResponse?
@@ -40,7 +40,7 @@ struct PageOfConnection {
         (cursor, side) = (place?.cursor, place?.side ?? .whole)
     }
 
-    /// The edge that a page with these arguments stands behind or before; nil: it is the whole connection.
+    /// The edge that a page with these arguments comes after or before; nil: it is the whole connection.
     static func place(_ args: VariableData) -> (side: Side, cursor: String)? {
         if case .string(let cursor) = args["after"] { return (.end, cursor) }
         if case .string(let cursor) = args["before"] { return (.start, cursor) }
@@ -49,31 +49,32 @@ struct PageOfConnection {
 
     // MARK: Its response
 
-    /// On the page's record: its pageInfo is that of an earlier response than this one. The record outlives many of them.
+    /// Field of the page's record: its pageInfo is from an earlier response than this one. The record outlives many
+    /// responses.
     private static let awaitsInfo = "__awaitsPageInfo"
     private static let placedBy = "__placedBy"
 
     private var responseID: FieldValue? { response.map { .string($0.id.text) } }
 
-    /// Whether the edges that the connection has of the page are this response's.
+    /// Whether the edges that the connection has of this page are from this response.
     var isPlaced: Bool { record.value(placedBy) == responseID }
 
-    /// The connection has this response's edges now.
+    /// The connection now has this response's edges.
     func notePlaced() {
         if !isPlaced { write(placedBy, responseID) }
     }
 
-    /// The edges that the connection has are of another response than this one, which has not brought any that it can take.
+    /// The connection's edges are from another response; this one has brought none that can be used.
     func noteLeftOut() { write(placedBy, .bool(false)) }
 
-    /// Notes whether a pageInfo has come, or is still to come.
+    /// Notes whether a pageInfo has arrived, or is still to come.
     func noteInfo(_ part: FieldPart?) {
         switch part {
         case .beginning(let names) where !names.contains("pageInfo"):
             write(Self.awaitsInfo, responseID ?? .bool(true))
         case nil, .beginning: if awaited != nil { write(Self.awaitsInfo, nil) }
         case .members(let names) where names.contains("pageInfo"):
-            // Another may have begun meanwhile, and awaits its own.
+            // Another may have begun meanwhile and be waiting for its own.
             if awaited == responseID ?? .bool(true) { write(Self.awaitsInfo, nil) }
         case .members, .items, .object: break
         }
@@ -87,20 +88,20 @@ struct PageOfConnection {
 
     // MARK: What has come
 
-    /// What is known of connections from the parts of the response before.
+    /// What the earlier parts of the response found out about connections.
     var memory: ConnectionMemory? { response?.memory }
 
-    /// Whether this is about the store's records, where those are not the response's own.
+    /// Whether this is about the store's records, as opposed to the response's own.
     var isInStore: Bool { response?.own != nil }
 
-    /// The records as the response has them. Of the page's own, others may have another state.
+    /// The records as the response has them. In the page's own record, others may have left another state.
     var records: Snapshot { response?.own ?? record.source.draft.snapshot }
 
     private func value(_ field: String, of record: DataID) -> FieldValue? {
         self.record.source.find(record).flatMap { records.fieldValue(field, of: $0) }
     }
 
-    /// Whether the response that is under way, or was the last, has brought a pageInfo.
+    /// Whether the response in progress, or the last one, has brought a pageInfo.
     var hasInfo: Bool {
         guard case .link = value("pageInfo", of: record.dataID) else { return false }
         return value(Self.awaitsInfo, of: record.dataID) == nil
@@ -111,12 +112,12 @@ struct PageOfConnection {
         return value(field, of: id)
     }
 
-    /// nil where it has no list.
+    /// nil if it has no list.
     var edges: LinkList? {
         record.source.find(record.dataID).flatMap { records.links("edges", of: $0) }
     }
 
-    /// What was wrong with elements of the list of edges.
+    /// Errors of elements in the list of edges.
     var edgeErrors: JSONValue? {
         if case .json(let errors)? = value(Self.edgeErrors, of: record.dataID) {
             errors
@@ -128,7 +129,7 @@ struct PageOfConnection {
     static let edgeErrors = "edges" + Symbols.elementErrorsSuffix
     private static let ownFields: Set = ["edges", edgeErrors, "pageInfo", awaitsInfo]
 
-    /// All but the edges, with what was wrong with them, and the pageInfo.
+    /// All fields except the edges, their errors, and the pageInfo.
     var fields: [(key: String, value: FieldValue)] {
         guard let index = record.source.find(record.dataID), let row = records.row(index)
         else { return [] }
@@ -142,10 +143,10 @@ struct PageOfConnection {
     }
 }
 
-/// The pages that a connection has, in their order. They are kept as links, in a field that no operation selects: so they
-/// are in the journal, and a page costs one link.
+/// The pages of a connection, in order. They are kept as links in a field that no operation selects, so they are in the
+/// journal, and a page costs one link.
 ///
-/// Of a page that is there, all that comes belongs into the connection. The page at an end says how it goes on there.
+/// Everything that arrives of these pages belongs in the connection. The page at an end says whether there is more.
 struct ConnectionPages {
     private static let key = "__pages"
 
@@ -169,18 +170,18 @@ struct ConnectionPages {
 
     func contains(_ page: PageOfConnection) -> Bool { place(of: page) != nil }
 
-    /// Whether no page stands between this one and an end.
+    /// Whether there is no page between this one and an end.
     func isAt(_ side: PageOfConnection.Side, _ page: PageOfConnection) -> Bool {
         let end = side == .start ? records.first : records.last
         return end != nil && end == source.find(page.record.dataID)
     }
 
-    /// Whether it is a following or preceding page, and the last or first of all.
+    /// Whether it comes before or after others, and is the first or last of all.
     func isAtItsEnd(_ page: PageOfConnection) -> Bool {
         page.side != .whole && isAt(page.side, page)
     }
 
-    /// The page at an end whose pageInfo is still to come, if there is one. The connection ends where that page stands.
+    /// The page at an end whose pageInfo is still to come, if there is one. The connection ends where that page begins.
     func awaited(at side: PageOfConnection.Side) -> DataID? {
         guard case .link(let page) = source.proxy(connection).value(Self.awaitedKey(side))
         else { return nil }
@@ -197,7 +198,7 @@ struct ConnectionPages {
         side == .start ? "__awaitedAtStart" : "__awaitedAtEnd"
     }
 
-    /// The pages that stand before this one, with the edges that they have now, the nearest first.
+    /// The pages before this one, with their current edges, nearest first.
     func pages(before page: PageOfConnection) -> some Sequence<(id: DataID, edges: [RecordIndex?])>
     {
         let records = records.prefix(place(of: page) ?? 0).compactMap(\.self)
@@ -213,11 +214,11 @@ struct ConnectionPages {
 
     // MARK: Errors
 
-    /// What was wrong with edges, by the page that they are of. The page's own record says it of another answer by now, or
-    /// has been collected.
+    /// Errors of edges, by page. By now, the page's own record may have those of another response, or may have been
+    /// collected.
     private static let errorsKey = "__edgeErrors"
 
-    /// The connection has these edges of a page now.
+    /// The connection now has these edges of a page.
     func noteErrors(of page: PageOfConnection) {
         let symbols = source.draft.snapshot.symbols
         guard symbols.mayHaveElementErrors else { return }
@@ -244,7 +245,7 @@ struct ConnectionPages {
 
     // MARK: Changing
 
-    /// Puts a page at its end; the whole connection takes the place of all.
+    /// Puts a page at its end; the whole connection replaces all pages.
     func add(_ page: PageOfConnection) {
         let (count, new) = (records.count, page.record.dataID)
         if contains(page), page.side != .whole || count == 1 { return }

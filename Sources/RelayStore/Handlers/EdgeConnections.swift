@@ -11,7 +11,7 @@ struct EdgeConnections: ConnectionStyle {
     }
 }
 
-/// A connection of the client, for shared mutations.
+/// A client-side connection, for shared mutations.
 final class EdgeConnectionProxy: ConnectionProxy {
     private let connection: any RecordProxy
     private var source: any RecordSourceProxy
@@ -28,7 +28,7 @@ final class EdgeConnectionProxy: ConnectionProxy {
     func insert(_ node: any RecordProxy, edgeType: String, at place: ConnectionPlace) {
         let handler = ConnectionHandler.default
         guard ConnectionEdges(connection)?.hasNode(node.dataID) != true else { return }
-        // A server's record has its id without being given it.
+        // A record from the server has an id without having been given one.
         if node["id"] == nil { node["id"] = node.dataID.rawValue }
         let edge = handler.createEdge(
             &source, connection: connection, node: node, type: edgeType)

@@ -1,24 +1,24 @@
 public import RelayArtifacts
 @_spi(Rooms) import RelayRecords
 
-/// Looks at a field once a payload with it has been normalized, and keeps what it makes of it next to the
-/// field: what `@connection`, `@appendNode`, `@deleteRecord` and the like do.
+/// Looks at a field once a payload that has it is normalized, and keeps a derived value next to the field: what
+/// `@connection`, `@appendNode`, `@deleteRecord` and the like do.
 public protocol Handler: Sendable {
-    /// Called for each field that names the handler, when its payload is in the store; and again for each part of the
+    /// Called for each field that names the handler, once its payload is in the store; and again for each part of the
     /// field that `@defer` or `@stream` brings later.
     ///
-    /// For such a part it is called twice: with the records that the result is read from, and with those of the
-    /// store. So it must write the same both times. A record that it makes needs an id that follows from the payload;
-    /// one from `create(typeName:)` would have one id in the result and another in the store.
+    /// For such a part it is called twice: with the records that the result is read from, and with those of the store.
+    /// So it must write the same both times. A record that it creates needs an id derived from the payload; one from
+    /// `create(typeName:)` would have one id in the result and another in the store.
     ///
-    /// What it does wrong, such as writing a record that was deleted, fails the response as in an updater: nothing of
-    /// the response is written then.
+    /// Misuse, such as writing a record that was deleted, fails the response as it does in an updater: none of the
+    /// response is then written.
     func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload)
 }
 
 /// Finds the handler that a directive names.
 public protocol HandlerProvider: Sendable {
-    /// - Returns: nil for an unknown handle; the field is then left as it is.
+    /// - Returns: nil for an unknown handle; the field is then left alone.
     func handler(for handle: String) -> (any Handler)?
 }
 
@@ -26,9 +26,9 @@ public protocol HandlerProvider: Sendable {
 public struct HandleFieldPayload: Sendable {
     /// The record that has the field.
     public var dataID: DataID
-    /// Where the record keeps the field itself.
+    /// The key under which the record keeps the field itself.
     public var fieldKey: String
-    /// Where the record keeps what the handler makes of it.
+    /// The key under which the record keeps what the handler makes of it.
     public var handleKey: String
     /// The name of the handler.
     public var handle: String
@@ -36,16 +36,16 @@ public struct HandleFieldPayload: Sendable {
     public var args: VariableData
     /// The directive's own arguments, such as `connections`.
     public var handleArgs: VariableData
-    /// What has come of the field now; nil: the field itself, with all that is selected of it.
+    /// What has arrived of the field now; nil: the field itself, with everything selected on it.
     package var part: FieldPart?
-    /// What it has come with; nil: a response that came whole.
+    /// The response that brought it; nil: a response that came whole.
     package var response: PartedResponse?
 
     /// A field with a handler.
     /// - Parameters:
     ///   - dataID: the record that has the field.
-    ///   - fieldKey: where the record keeps the field itself.
-    ///   - handleKey: where the record keeps what the handler makes of it.
+    ///   - fieldKey: the key under which the record keeps the field itself.
+    ///   - handleKey: the key under which the record keeps what the handler makes of it.
     ///   - handle: the name of the handler.
     ///   - args: the field's arguments.
     ///   - handleArgs: the directive's own arguments, such as `connections`.
@@ -64,9 +64,9 @@ public struct HandleFieldPayload: Sendable {
 
 /// A response that comes in parts, while others may write the same records.
 package struct PartedResponse: Sendable {
-    /// Its name, which no other response to a store has or will have.
+    /// Its identity, unique among all responses to a store, past and future.
     package struct ID: Hashable, Sendable {
-        /// The events in the store's history before it, and how many such responses this process has had.
+        /// How many events the store's history had before it, and how many such responses this process has had.
         let sequence, number: UInt64
 
         var text: String { "\(sequence).\(number)" }
@@ -74,26 +74,26 @@ package struct PartedResponse: Sendable {
 
     let id: ID
     let memory = ConnectionMemory()
-    /// The records as the response has them: what its parts have brought, without what others have written since it began.
-    /// nil: the store's.
+    /// The records as the response has them: what its parts have brought, without what others have written since it
+    /// began. nil: the store's.
     var own: Snapshot?
 }
 
-/// What has come of a field of which something is deferred or streamed. Members have the names of the records' fields.
+/// What has arrived of a field that has deferred or streamed parts. Members are named like the record's fields.
 package enum FieldPart: Hashable, Sendable {
-    /// The field itself, with these members of its object and no others.
+    /// The field itself, with only these members of its object.
     case beginning(Set<String>)
     /// Later: these members of the field's object.
     case members(Set<String>)
-    /// Members of an object one level below: of the field's member, or of an element of its list.
+    /// Members of an object one level below: the field's member, or an element of its list.
     case object(in: String, index: Int?)
-    /// Items of a list: of the field's member, or nil: of the field itself.
+    /// Items of a list: the field's member; nil: the field itself.
     case items(Range<Int>, of: String?)
 }
 
 /// The handlers of Relay's own directives.
 public struct DefaultHandlerProvider: HandlerProvider {
-    /// Relay's own handlers, and no others.
+    /// Relay's own handlers only.
     public init() {}
 
     /// The handler of one of Relay's directives; nil for any other.

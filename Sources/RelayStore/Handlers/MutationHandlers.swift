@@ -8,7 +8,7 @@ struct DeleteRecordHandler: Handler {
     }
 }
 
-/// `@deleteEdge(connections:)`: the field has the id of a node, or a list of ids; the nodes leave the
+/// `@deleteEdge(connections:)`: the field has the id of a node, or a list of ids; the nodes are removed from the
 /// connections, the records stay.
 struct DeleteEdgeHandler: Handler {
     func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
@@ -25,7 +25,7 @@ struct EdgeHandler: Handler {
     let place: ConnectionPlace
 
     func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
-        // Its node is what an edge is added for.
+        // An edge is added for its node.
         let new = fieldPayload.newRecords(in: store) { $0.contains("node") }
         for connection in fieldPayload.connections(in: store) {
             connection.insert(new, at: place) { edge in
@@ -45,7 +45,7 @@ struct NodeHandler: Handler {
 
     func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
         guard case .string(let type) = fieldPayload.handleArgs["edgeTypeName"] else { return }
-        // A node is added when it comes; with its fields that come later it stays, or stays away.
+        // A node is added when it arrives. Fields of it that arrive later neither add nor remove it.
         let new = fieldPayload.newRecords(in: store) { _ in false }
         for connection in fieldPayload.connections(in: store) {
             connection.insert(new, at: place) { node in
@@ -61,12 +61,12 @@ struct NodeHandler: Handler {
 /// Nodes or edges that a field has brought.
 private struct NewRecords {
     let records: [any RecordProxy]
-    /// Those of the same list that came before them.
+    /// Items of the same list that came before them.
     var former: [any RecordProxy] = []
 }
 
 extension RecordProxy {
-    /// Puts edges into this connection. What is streamed to the start stands behind what came before it.
+    /// Inserts edges into this connection. Items streamed to the start go after those that came before them.
     fileprivate func insert(
         _ new: NewRecords, at place: ConnectionPlace,
         node: (any RecordProxy) -> DataID?, edge: (any RecordProxy) -> (any RecordProxy)?
@@ -102,8 +102,8 @@ extension HandleFieldPayload {
         }
     }
 
-    /// The records that the field links to; of a list of which a part has come, those of the part.
-    /// - Parameter isNew: whether a record that was there before counts as new with these members.
+    /// The records that the field links to; if part of a list has arrived, those of the part.
+    /// - Parameter isNew: whether a record that was there before counts as new when these members arrive.
     fileprivate func newRecords(
         in store: any RecordSourceProxy, isNew: (_ members: Set<String>) -> Bool
     ) -> NewRecords {
@@ -127,7 +127,7 @@ extension HandleFieldPayload {
         }
     }
 
-    /// The connections that the directive names by their record ids, as far as they are in the store.
+    /// Those connections named by the directive, by record id, that are in the store.
     fileprivate func connections(in store: any RecordSourceProxy) -> [any RecordProxy] {
         guard case .array(let ids) = handleArgs["connections"] else { return [] }
         return ids.compactMap { id in

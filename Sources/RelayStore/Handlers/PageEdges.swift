@@ -1,21 +1,21 @@
 import RelayArtifacts
 @_spi(Rooms) import RelayRecords
 
-/// The edges of a page, and where in a connection they belong: each behind those of the page before it, whatever others
-/// have put between them or taken out.
+/// The edges of a page, and their places in a connection: each after those of the page before it, whatever others have
+/// inserted or removed in between.
 final class PageEdges {
     private let page: PageOfConnection
     private let connection: DraftRecordProxy
     private let pages: ConnectionPages
     private let source: DraftProxy
     private let node: NameIndex?
-    /// What the page has; nil where it has no list.
+    /// The page's edges; nil if it has no list.
     private let own: LinkList?
-    /// What the connection has, before anything is written.
+    /// The connection's edges, before anything is written.
     private let list: LinkList
-    /// The same, one by one: for what must look at all of them.
+    /// The same as an array: for uses that must look at all of them.
     private lazy var old = list.records
-    /// What is known of these; of nothing before ``follow()``.
+    /// What is known of these; empty until ``follow()``.
     private var known = KnownEdges()
     private let memory: ConnectionMemory?
     private var isFollowing = false
@@ -35,31 +35,31 @@ final class PageEdges {
 
     // MARK: Joining
 
-    /// The connection is these edges now.
+    /// Makes these edges the whole connection.
     func replaceAll(by range: Range<Int>) {
         guard hasList, let own else { return }
         var known: Set<RecordIndex> = []
-        // An edge without a node is kept: the server counts it, and it says nothing wrong.
+        // An edge without a node is kept: the server counts it, and it does no harm.
         let new = own.records(range).filter { edge in
             edge.map { known.insert(content(of: $0, in: page.records)).inserted } ?? true
         }
         write(.links(kept(new)))
     }
 
-    /// The page is new at its end of the connection: behind or before whatever stands there.
-    /// - Parameter place: where it stands instead; see ``takeOut(of:)``.
+    /// Adds a page that is new at its end of the connection: after or before everything there.
+    /// - Parameter place: where to put it instead; see ``takeOut(of:)``.
     func append(_ range: Range<Int>, at place: Int? = nil) {
         guard hasList else { return }
-        // Also of a page without edges it is known that there are none.
+        // Even a page without edges says that there are none.
         if !connection.has("edges") { write(.links([])) }
         insert(range, at: place ?? (page.side == .end ? list.count : 0))
     }
 
-    /// Takes the edges of a page that stands where this one belongs out of the connection: those that are named by it, also
-    /// of a response before. What has been moved elsewhere stays.
-    /// - Returns: where the first of them stood.
+    /// Removes the edges of a page that occupies this one's place from the connection: those it names, including those
+    /// from an earlier response. Edges that were moved elsewhere stay.
+    /// - Returns: where the first of them was.
     func takeOut(of page: DataID) -> Int? {
-        // A null is of the page that the edge before it is of: there is nothing else that it could be known by.
+        // A null belongs to the page of the edge before it: nothing else identifies it.
         var isOfPage = self.page.side == .start || cursorPlace != nil
         let places = reach.filter { place in
             if let edge = old[place] { isOfPage = isKept(edge, of: page) }
@@ -76,14 +76,14 @@ final class PageEdges {
         return first
     }
 
-    /// More edges of a page that the connection has.
+    /// Adds more edges of a page that the connection has.
     func add(_ range: Range<Int>) {
         guard hasList else { return }
         follow()
         insert(range, at: place(behind: range.lowerBound))
     }
 
-    /// Whether the page has a list. Where it has none, neither does a connection that is new.
+    /// Whether the page has a list. If not, neither does a new connection.
     private var hasList: Bool {
         if own == nil, !connection.has("edges"), let none = page.record.value("edges") {
             write(none)
@@ -122,7 +122,7 @@ final class PageEdges {
             }
             guard told.insert(content).inserted else { continue }
             if let there = places[content] {
-                // One that is elsewhere is of another page, or has been moved.
+                // An edge elsewhere belongs to another page, or has been moved.
                 if reach.contains(there), there >= place {
                     put()
                     place = there + 1
@@ -137,7 +137,7 @@ final class PageEdges {
 
     // MARK: From part to part
 
-    /// Looks at the edges that have come since the last part.
+    /// Looks at the edges that have arrived since the last part.
     private func follow() {
         if isFollowing { return }
         isFollowing = true
@@ -154,7 +154,7 @@ final class PageEdges {
         known.list = list
     }
 
-    /// For the parts to come.
+    /// Keeps what is known for the parts to come.
     private func remember() {
         guard let memory else { return }
         follow(to: ConnectionEdges(connection)?.links ?? .empty)
@@ -163,11 +163,11 @@ final class PageEdges {
 
     // MARK: Places
 
-    /// Behind the last of the page's first edges that the connection has, and behind the nulls that follow it; where it
-    /// has none, where the page starts.
+    /// After the last of the page's first edges that the connection has, and after the nulls that follow it; if it has
+    /// none, where the page starts.
     private func place(behind count: Int) -> Int {
         guard let own else { return 0 }
-        // Nearly always the one before, where the last part has put it.
+        // Nearly always the previous edge, where the last part put it.
         if let edge = own.record(at: Int64(count) - 1), let place = known.lastPlace,
             let last = list.record(at: Int64(place)), content(of: last) == content(ofOwn: edge)
         {
@@ -176,14 +176,14 @@ final class PageEdges {
         let edges = own.records.prefix(count)
         let (index, place) = last(of: edges) ?? (edges.startIndex - 1, start - 1)
         var next = place + 1
-        // A null has nothing that it could be known by.
+        // Nothing identifies a null.
         for _ in edges.dropFirst(index + 1 - edges.startIndex).filter({ $0 == nil }) {
             if next < old.count, old[next] == nil { next += 1 }
         }
         return next
     }
 
-    /// The last of these edges that the connection has, under whatever record: its index in the page, and its place.
+    /// The last of these edges that the connection has, under any record: its index in the page, and its place.
     private func last(of edges: ArraySlice<RecordIndex?>) -> (index: Int, place: Int)? {
         guard let index = edges.lastIndex(where: { $0 != nil }), let edge = edges[index]
         else { return nil }
@@ -202,11 +202,11 @@ final class PageEdges {
         return nil
     }
 
-    /// Where the page's first edge belongs: next to the edge with its cursor, or behind the pages before it.
+    /// Where the page's first edge belongs: next to the edge with its cursor, or after the pages before it.
     private var start: Int {
         if let place = cursorPlace { return page.side == .end ? place + 1 : place }
         for former in pages.pages(before: page) {
-            // The connection may have them of an earlier response than the one by which its page is being fetched.
+            // The connection may have them from an earlier response than the one now bringing that page.
             if let last = old.lastIndex(where: { $0.map { isKept($0, of: former.id) } ?? false }) {
                 return last + 1
             }
@@ -220,8 +220,8 @@ final class PageEdges {
         return pages.isAt(.end, page) && page.side == .end ? old.count : 0
     }
 
-    /// The places in which edges of the page may stand: on its side of its cursor. One on the other side is of another
-    /// page, which has the same node.
+    /// The places that edges of the page may occupy: on its side of its cursor. An edge on the other side belongs to
+    /// another page that has the same node.
     private var reach: Range<Int> {
         switch page.side {
         case .whole: 0..<old.count
@@ -241,7 +241,7 @@ final class PageEdges {
 
     // MARK: Edges
 
-    /// What tells an edge of the connection from others: its node, or itself where it has none.
+    /// The identity of an edge of the connection: its node, or the edge itself if it has none.
     private func content(of edge: RecordIndex) -> RecordIndex {
         look(at: edge)
         return content(of: edge, in: source.draft.snapshot)
@@ -256,7 +256,8 @@ final class PageEdges {
         node.flatMap { records.link($0, of: edge) } ?? edge
     }
 
-    /// The same of an edge of the page. One whose node has come later is known in the connection as it was before.
+    /// The same for an edge of the page. If its node arrived later, the connection still knows it by its former
+    /// identity.
     private func content(ofOwn edge: RecordIndex) -> RecordIndex {
         let content = content(of: edge, in: page.records)
         if content != edge, known.withoutNode.isEmpty { return content }
@@ -264,7 +265,7 @@ final class PageEdges {
         return content == edge || known.withoutNode.contains(former) ? former : content
     }
 
-    /// An edge of the page has got fields: the connection's copy gets them, too.
+    /// An edge of the page has got more fields: the connection's copy gets them too.
     func renew(_ index: Int) {
         guard let edge = own?.record(at: Int64(index)) else { return }
         follow()
@@ -274,20 +275,20 @@ final class PageEdges {
         if content != edge, case let former = self.content(ofOwn: edge), former != content,
             let place = old.firstIndex(of: former)
         {
-            // Its node has come. What is known may have left.
+            // Its node has arrived. The known edges may include some that have left.
             let isThere = isKnown && old.contains { $0.map { self.content(of: $0) } == content }
             known.forget(former)
             write(.splice(start: place, deleted: 1, isThere ? [] : kept([edge])))
         } else if isKnown || content == edge {
-            // It may be of another page, or of none: that it stays.
+            // It may belong to another page, or to none; that does not change.
             _ = kept([edge], isPutIn: false)
         }
     }
 
-    /// The edges as the connection keeps them. One that is named by its node is shared with the page: it
-    /// means the same there for ever. One that is named by its place is copied, because the next fetch
-    /// of the same page may put another there.
-    /// - Parameter isPutIn: whether they come into the connection, as edges of this page.
+    /// The edges as the connection keeps them. An edge named by its node is shared with the page: it means the same
+    /// there forever. An edge named by its index is copied, because the next fetch of the same page may put another one
+    /// there.
+    /// - Parameter isPutIn: whether they go into the connection as edges of this page.
     private func kept(_ edges: [RecordIndex?], isPutIn: Bool = true) -> [DataID?] {
         edges.map { edge -> DataID? in
             guard let edge else { return nil }
@@ -310,10 +311,10 @@ final class PageEdges {
         connection.dataID.clientID(storageKey: id(of: edge).rawValue)
     }
 
-    /// On the connection's copy of an edge: the page that it is of.
+    /// Field of the connection's copy of an edge: the page it belongs to.
     private static let pageKey = "__page"
 
-    /// Whether the connection has an edge from a page: the page's own, or a copy.
+    /// Whether an edge of the connection came from a page: the page's own edge, or a copy.
     private func isKept(_ edge: RecordIndex, of page: DataID) -> Bool {
         isNamed(edge, by: page, content(of: edge))
             || source.draft.snapshot.fieldValue(Self.pageKey, of: edge) == .link(page)
@@ -334,7 +335,7 @@ final class PageEdges {
 }
 
 extension DraftRecordProxy {
-    /// Whether a field has been given, be it null. Its value may be a long list.
+    /// Whether a field has been set, even to null. Its value may be a long list.
     func has(_ key: String) -> Bool {
         guard let row = source.row(dataID),
             let slot = source.draft.snapshot.symbols.findName(key).flatMap({ row.slot(of: $0) })
@@ -344,7 +345,7 @@ extension DraftRecordProxy {
 }
 
 extension LinkList {
-    /// Those at these indices, as far as there are any.
+    /// The records at these indices that exist.
     fileprivate func records(_ range: Range<Int>) -> [RecordIndex?] {
         let range = range.clamped(to: 0..<count)
         if count != end { return Array(records[range]) }

@@ -2,32 +2,32 @@ import RelayArtifacts
 package import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// What a response says besides its data.
+/// What a response contains besides its data.
 package struct ResponseSummary: Hashable, Sendable {
-    /// Whether there was data; `"data": null` is none.
+    /// Whether there was data; `"data": null` counts as none.
     package var hasData = false
-    /// Whether the data is said to be null: the operation was carried out, and came to nothing. Without a word of
-    /// data it was not carried out (GraphQL §7.1).
+    /// Whether the data is explicitly null: the operation was executed and produced nothing. Without a `data` member it
+    /// was not executed (GraphQL §7.1).
     package var dataIsNull = false
-    /// The response's own errors, and what was wrong with its data, each with a path where it has one.
+    /// The response's own errors and those found in its data, each with its path if it has one.
     package var errors: [JSONValue] = []
     package var extensions: JSONValue?
     /// Whether more payloads follow: `@defer`, `@stream`.
     package var hasNext = false
-    /// Whether it is no response of its own, but belongs to the one before it.
+    /// Whether it is not a response of its own, but part of the previous one.
     package var isPart = false
 
     package init(errors: [JSONValue] = []) { self.errors = errors }
 }
 
 extension Draft {
-    /// Takes in a GraphQL response (`{"data": …, "errors": …}`), also one with incremental parts, and runs
-    /// the handlers of its fields.
+    /// Takes in a GraphQL response (`{"data": …, "errors": …}`), with or without incremental parts, and runs the
+    /// handlers of its fields.
     ///
-    /// - Parameter read: is given the state that the response is read from: with what its handlers have made, and also
-    ///   with the records that they have deleted, because the server has spoken of them.
-    /// - Throws: `JSONError` when it is not JSON, `InvalidResponse` when it is no response, or `UpdaterError` when a
-    ///   handler did what it must not; the draft is then half written and must be thrown away.
+    /// - Parameter read: receives the state that the response is read from: it includes what its handlers have made,
+    ///   and also the records they have deleted, because the server mentioned them.
+    /// - Throws: `JSONError` if it is not JSON, `InvalidResponse` if it is not a response, or `UpdaterError` if a
+    ///   handler did something forbidden; the draft is then half written and must be discarded.
     package mutating func normalize(
         _ response: UnsafeRawBufferPointer, _ plan: NormalizationPlan, root: DataID = .rootID,
         handlers: any HandlerProvider = DefaultHandlerProvider(), isOptimistic: Bool = false,
@@ -40,8 +40,8 @@ extension Draft {
     }
 
     /// - Parameters:
-    ///   - parted: the response that this is, or is a part of, if parts of it may come.
-    ///   - places: where what the response says belongs; nil: that is to be found.
+    ///   - parted: the response that this is, or is part of, if it may come in parts.
+    ///   - places: where the response's contents belong; nil: still to be found.
     /// - Returns: also where they belong.
     mutating func normalize(
         _ response: UnsafeRawBufferPointer, _ plan: NormalizationPlan, root: DataID,
@@ -71,8 +71,8 @@ extension Draft {
         return (reader.summary, reader.places)
     }
 
-    /// - Returns: the state with the records that were deleted.
-    /// - Throws: what a handler did wrong, an `UpdaterError`.
+    /// - Returns: the state with the deleted records.
+    /// - Throws: `UpdaterError` for what a handler did wrong.
     private mutating func handle(
         _ fields: [Normalizer.Handled], of response: PartedResponse?, _ variables: VariableData,
         _ handlers: any HandlerProvider, _ isOptimistic: Bool
@@ -103,7 +103,7 @@ extension Draft {
     }
 }
 
-/// Bytes that are JSON but no GraphQL response.
+/// Bytes that are JSON but not a GraphQL response.
 package struct InvalidResponse: Error, Hashable, CustomStringConvertible {
     package let description: String
 }

@@ -1,7 +1,7 @@
 import RelayArtifacts
 @_spi(Rooms) import RelayRecords
 
-/// Makes one list of fields from selections with fragments and conditions, for objects of one type.
+/// Flattens selections with fragments and conditions into one list of fields, for objects of one type.
 struct Flattener {
     let type: NameIndex
     let context: NormalizationPlan.Context
@@ -59,7 +59,7 @@ struct Flattener {
         return true
     }
 
-    /// What was added, as one list.
+    /// Everything added so far, as one list.
     mutating func flat() -> FlatSelection {
         var client = Flattener(type: type, context: context, questions)
         client.add(clientSelections)
@@ -106,7 +106,7 @@ struct Flattener {
         return fields
     }
 
-    /// What fields of one name select of the objects that they lead to.
+    /// What fields of one name select on the objects that they link to.
     private func plan(_ parts: [NormalizationLinkedField]) -> NormalizationPlan {
         let type = parts.lazy.compactMap(\.concreteType).first
         return NormalizationPlan(

@@ -3,12 +3,12 @@ package import RelayArtifacts
 
 /// A selection set of an operation under known variables, ready to be matched with response objects.
 ///
-/// What is selected depends on the object's type, so there is one ``FlatSelection`` for each type that
-/// was met. Fragments, conditions and fields that stand there twice are merged in it.
+/// What is selected depends on the object's type, so there is one ``FlatSelection`` for each type seen so far. It
+/// merges fragments, conditions and duplicate fields.
 ///
-/// Only the store's writer uses plans: they grow as new types are met.
+/// Only the store's writer uses plans: they grow as new types are seen.
 package final class NormalizationPlan: @unchecked Sendable {
-    // Unchecked: the writer's alone.
+    // Unchecked: used only by the writer.
 
     /// What all plans of one operation share.
     final class Context {
@@ -24,16 +24,16 @@ package final class NormalizationPlan: @unchecked Sendable {
     }
 
     let context: Context
-    /// The type of all objects here, where the schema leaves no choice.
+    /// The type of all objects here, if the schema leaves no choice.
     let concreteType: NameIndex?
     /// Whether an `id` may be selected.
     private(set) var selectsID = false
-    /// The response name of `node`, if this is what edges select and the nodes have ids.
+    /// The response name of `node`, if this is the selection of edges whose nodes have ids.
     private(set) var edgeNode: Member?
     private let sources: [[NormalizationSelection]]
     private var hasTypeConditions = false
     private var flats: [(type: NameIndex, flat: FlatSelection)] = []
-    /// Of types that the compiler did not count to an abstract one that is selected.
+    /// For types that the compiler did not know to belong to a selected abstract type.
     private var variants = TypeVariants<FlatSelection>()
 
     /// The plan of a whole operation.
@@ -87,13 +87,13 @@ package final class NormalizationPlan: @unchecked Sendable {
         }
     }
 
-    /// What is selected on objects of a type that was met before.
+    /// What is selected on objects of a type that has been seen before.
     func known(_ type: NameIndex) -> FlatSelection? {
         for (known, flat) in flats where known == type { return flat }
         return nil
     }
 
-    /// What is selected on a record that is in the store.
+    /// What is selected on a record in the store.
     @inline(__always)
     func flat(of row: Row, in snapshot: borrowing Snapshot) -> FlatSelection {
         let type = concreteType ?? row.type
@@ -107,8 +107,8 @@ package final class NormalizationPlan: @unchecked Sendable {
     }
 
     /// What is selected on objects of a type.
-    /// - Parameter has: whether the object, or the store, says that the type has an abstract one; asked
-    ///   only about types that the compiler did not know.
+    /// - Parameter has: whether the object, or the store, says that the type has an abstract one; called only for types
+    ///   that the compiler did not know.
     func flat(
         _ type: NameIndex, has: @escaping (_ abstractKey: String) -> Bool
     ) -> FlatSelection {
@@ -143,16 +143,16 @@ package final class NormalizationPlan: @unchecked Sendable {
         }
     }
 
-    /// Whether the type of an object must be known before its fields are.
+    /// Whether an object's type must be known before its fields are.
     var needsType: Bool { concreteType == nil }
 }
 
-/// A name as it stands in a response: `"name":`, in memory that stays.
+/// A name as it appears in a response: `"name":`, in stable memory.
 struct Member {
     /// With quotes and colon.
     let quoted: UnsafeBufferPointer<UInt8>
 
-    /// - Parameter context: lives as long as this is used.
+    /// - Parameter context: must outlive every use of this.
     init(_ name: String, _ context: NormalizationPlan.Context) {
         quoted = context.symbols.nameText(context.pins.name("\"\(name)\":"))
     }
@@ -175,30 +175,30 @@ final class FlatSelection {
         let member: Member
         let key: NameIndex
         let kind: Kind
-        /// Of a linked or plural field.
+        /// For a linked or plural field.
         let child: NormalizationPlan?
     }
 
     let type: NameIndex
-    /// Without `__typename`: a record's type tells it.
+    /// Without `__typename`: the record's type gives it.
     let fields: ContiguousArray<Field>
     /// The response name of `__typename`, if it is selected.
     let typename: Member?
     let handles: [NormalizationHandle]
-    /// The places of their fields among `fields`.
+    /// The indices of their fields in `fields`.
     let handlePlaces: [Int?]
-    /// Abstract types that the object itself has told of.
+    /// Abstract types reported by the object itself.
     let discriminators: [String]
     /// What handlers keep next to the fields: selected like the fields themselves.
     let handleFields: ContiguousArray<Field>
-    /// All that leads to other records: linked fields, those of handlers and of client extensions.
+    /// Everything that links to other records: linked fields, those of handlers and of client extensions.
     let links: ContiguousArray<Field>
-    /// Keys of fields that are selected besides `fields`: those of handlers and of client extensions.
+    /// Keys of fields that are selected in addition to `fields`: those of handlers and of client extensions.
     let keysBeside: ContiguousArray<NameIndex>
-    /// The shape of a record that has all fields, in their order: slot i is field i. nil where the response has
-    /// one field under two names: a shape has each key once.
+    /// The shape of a record that has all fields, in order: slot i is field i. nil if the response has one field under
+    /// two names: a shape has each key once.
     let shape: Shape?
-    /// Fields by the bytes of their names, where a scan would take longer.
+    /// Fields by the bytes of their names, if a scan would take longer.
     private let places: [String: Int]?
 
     init(
@@ -242,7 +242,7 @@ final class FlatSelection {
 }
 
 extension NormalizationPlan {
-    /// The storage key of a root field, by its name in the response.
+    /// The storage key of a root field, by its response name.
     func rootKey(_ name: String, _ symbols: Symbols) -> String? {
         guard let type = concreteType else { return nil }
         let flat = flat(type) { _ in false }

@@ -2,9 +2,9 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 extension Normalizer {
-    /// What must be known of an object before its members are read.
+    /// What must be known about an object before its members are read.
     struct Identity {
-        /// The record that its `id` names.
+        /// The record named by its `id`.
         var id: RecordIndex?
         var type: NameIndex?
         /// The id of the node, if the object is an edge without an id of its own.
@@ -13,10 +13,9 @@ extension Normalizer {
         static var none: Identity { Identity() }
     }
 
-    /// Looks into the object that stands next, and reads nothing.
+    /// Looks ahead into the next object without consuming it.
     ///
-    /// Mostly `__typename` and `id` stand in front, so that this ends soon. Of an `id` that stands there
-    /// twice the first counts.
+    /// Usually `__typename` and `id` come first, so this ends early. If there are two `id`s, the first counts.
     func identify(_ plan: NormalizationPlan) throws(JSONError) -> Identity {
         var identity = Identity.none
         var needsID = plan.selectsID
@@ -67,7 +66,7 @@ extension Normalizer {
         return try object.readString().withContent { symbols.name($0) }
     }
 
-    /// The `id` of an edge's node, which stands next.
+    /// The `id` of the node of the edge that comes next.
     private func nodeID(_ edge: JSONReader) throws(JSONError) -> UnsafeBufferPointer<UInt8>? {
         var node = edge
         guard try node.peek() == .object else { return nil }
@@ -80,7 +79,7 @@ extension Normalizer {
             switch try node.peek() {
             case .string:
                 let id = try node.readString()
-                // An id with escapes in it names its edge too, by the text as it was sent.
+                // An id with escapes also names its edge, by its text as sent.
                 return id.escaped.isEmpty ? nil : id.escaped
             case .number: return try node.skipValue().bindMemory(to: UInt8.self)
             default: return nil

@@ -9,7 +9,7 @@ extension Normalizer {
         let key: NameIndex
     }
 
-    /// The errors about a field, each once, in the order in which they came.
+    /// The errors of a field, each once, in order of arrival.
     struct FieldErrors {
         private(set) var values: [JSONValue] = []
         private var told: Set<JSONValue> = []
@@ -23,7 +23,7 @@ extension Normalizer {
         }
     }
 
-    /// A record, and what is selected on it.
+    /// A record and what is selected on it.
     struct Place {
         let record: RecordIndex
         let plan: NormalizationPlan
@@ -34,21 +34,21 @@ extension Normalizer {
         return place.plan.flat(type) { [snapshot] in snapshot.type(type, has: $0) }
     }
 
-    /// The field of a place that has this name in the response.
+    /// The field of a place with this response name.
     func field(_ name: String, of place: Place) -> FlatSelection.Field? {
         let flat = selection(of: place)
         var name = name
         return name.withUTF8 { flat.place(of: $0) }.map { flat.fields[$0] }
     }
 
-    /// What the record has under a name of the response.
+    /// The record's own name for a response name.
     func name(_ name: String, of place: Place) -> String {
         field(name, of: place).map { symbols.nameString($0.key) } ?? name
     }
 
-    /// The record at a path of the response; nil when there is none.
+    /// The record at a path of the response; nil if there is none.
     ///
-    /// - Parameter visit: told of each field on the path: of which record, and its name.
+    /// - Parameter visit: called with each field on the path: its record and its name.
     func locate(
         _ path: ArraySlice<JSONValue>, _ plan: NormalizationPlan, _ root: RecordIndex,
         visit: (Place, String) -> Void = { _, _ in }
@@ -74,10 +74,10 @@ extension Normalizer {
         return path.isEmpty ? place : nil
     }
 
-    /// The fields with handlers that a part at a path belongs to: the last one on the path, or the one before it. What is
-    /// further away keeps nothing of the part.
-    /// - Parameter part: what it is of the field; it is given the name of the last field where that is not the one with
-    ///   the handler.
+    /// The fields with handlers that a part at a path belongs to: the last field on the path, or the one before it.
+    /// Fields further away keep nothing of the part.
+    /// - Parameter part: what the part is to the field; it is passed the name of the last field if that is not the one
+    ///   with the handler.
     func handled(
         at path: ArraySlice<JSONValue>, _ plan: NormalizationPlan, _ root: RecordIndex,
         part: (_ member: String?) -> FieldPart
@@ -94,15 +94,15 @@ extension Normalizer {
             + beforeLast.map { Handled(record: $0.record, handle: $0.handle, part: part(member)) }
     }
 
-    /// Where an error of the server's belongs.
+    /// Where a server error belongs.
     enum ErrorPlace {
-        /// With the field that is null because of it.
+        /// On the field that is null because of it.
         case field(NameIndex, of: RecordIndex)
-        /// It is about an element of this list; nil: of a list of leaves.
+        /// On an element of this list; nil: of a list of leaves.
         case element(NameIndex, of: RecordIndex, LinkList?)
     }
 
-    /// With the first null on its path (GraphQL §6.4.4); inside a list the error stands with the list.
+    /// On the first null on its path (GraphQL §6.4.4); inside a list the error is kept with the list.
     func place(
         of error: JSONValue, _ plan: NormalizationPlan, _ root: RecordIndex
     ) -> ErrorPlace? {
@@ -132,9 +132,9 @@ extension Normalizer {
         return nil
     }
 
-    /// Puts an error where it belongs; not with a field that has a value, nor with a list that has changed by now.
-    /// - Parameter isOfPart: whether those that stand there may be of the same response: they stay then. A response of its
-    ///   own takes their place.
+    /// Puts an error where it belongs; not on a field that has a value, nor on a list that has changed since.
+    /// - Parameter isOfPart: whether the errors already there may be from the same response: they then stay. An
+    ///   independent response replaces them.
     mutating func put(_ error: JSONValue, at place: ErrorPlace, isOfPart: Bool) {
         switch place {
         case .element(let key, let record, let list):
@@ -148,7 +148,7 @@ extension Normalizer {
             let field = RecordField(record: record, key: key)
             if failures[field] == nil {
                 guard let known = knownErrors(of: field) else { return }
-                // What was wrong with the field's own value is of this response.
+                // Errors of the field's own value are from this response.
                 let own = isOfPart || errors.isEmpty ? [] : Set(errors)
                 failures[field] = FieldErrors(isOfPart ? known : known.filter(own.contains))
             }
@@ -156,7 +156,7 @@ extension Normalizer {
         }
     }
 
-    /// What stands with a field that has no value; nil where it has one.
+    /// The errors of a field that has no value; nil if it has one.
     private func knownErrors(of field: RecordField) -> [JSONValue]? {
         guard let row = snapshot.rows.row(field.record) else { return nil }
         guard let slot = row.slot(of: field.key), row.tag(slot) != .null else { return [] }
@@ -164,7 +164,7 @@ extension Normalizer {
         return row.withText(slot) { try? JSONValue(parsing: $0) }?.array ?? []
     }
 
-    /// Whether a field holds this list still. The answer is kept: many errors may be about one list, or a few in turn.
+    /// Whether a field still holds this list. The answer is cached: many errors may concern one list, or a few in turn.
     private mutating func isList(
         _ list: LinkList?, of record: RecordIndex, _ key: NameIndex
     ) -> Bool {
@@ -178,22 +178,22 @@ extension Normalizer {
         return isSame
     }
 
-    /// A list is given anew: what was wrong with its elements is over, unless the response says so again.
+    /// A list is replaced: errors of its elements are dropped unless the response repeats them.
     mutating func renewElementErrors(of key: NameIndex, _ record: RecordIndex, _ old: Row) {
         guard let errors = symbols.elementErrorsKey(of: key), old.slot(of: errors) != nil
         else { return }
         elementErrors[RecordField(record: record, key: key)] = FieldErrors([])
     }
 
-    /// Writes what was found out about fields without a value, and about elements of lists. Equal errors have equal texts:
-    /// by these, fields are compared.
+    /// Writes the errors of fields without a value and of list elements. Equal errors have equal texts, because fields
+    /// are compared by them.
     mutating func settleErrors() {
         for (field, errors) in Self.inOrder(failures) {
             write(
                 symbols.nameString(field.key), .failed(JSONValue.array(errors.values).canonical),
                 of: field.record)
         }
-        // An error about an element stands in a field of its own: the list has a value.
+        // An error of an element is kept in a field of its own: the list has a value.
         for (list, errors) in Self.inOrder(elementErrors)
         where errors.values != knownElementErrors(of: list) {
             write(
@@ -204,7 +204,7 @@ extension Normalizer {
         (failures, elementErrors) = ([:], [:])
     }
 
-    /// In an order that is always the same, because a log keeps it.
+    /// In a fixed order, because it goes into a log.
     private static func inOrder(
         _ errors: [RecordField: FieldErrors]
     ) -> [(key: RecordField, value: FieldErrors)] {
@@ -226,7 +226,7 @@ extension Normalizer {
         symbols.nameString(list.key) + Symbols.elementErrorsSuffix
     }
 
-    /// The list of a field; nil where there is none.
+    /// The list of a field; nil if there is none.
     func list(_ key: NameIndex, of record: RecordIndex) -> LinkList? {
         guard let row = snapshot.rows.row(record), let slot = row.slot(of: key),
             row.tag(slot) == .links
@@ -234,7 +234,7 @@ extension Normalizer {
         return row.links(slot)
     }
 
-    /// Puts records into a list, at an index.
+    /// Inserts records into a list at an index.
     mutating func splice(
         _ items: [RecordIndex?], into key: NameIndex, of record: RecordIndex, at index: Int
     ) {

@@ -2,21 +2,21 @@ import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// Turns the data of a response into rows, straight from its bytes.
+/// Turns the data of a response into rows, directly from its bytes.
 ///
-/// An object's record is found first (its `id`, or where it stands), then its members are matched with the
-/// selection in order, nested objects in between. What the server sends can be anything: a value of the
-/// wrong shape becomes a field error with its path, and the other fields count.
+/// An object's record is found first (by its `id`, or its position), then its members are matched with the selection in
+/// order, nested objects in between. The server may send anything: a value of the wrong shape becomes a field error
+/// with its path, and the other fields still count.
 struct Normalizer {
     /// A field that a handler wants to look at.
     struct Handled {
         let record: RecordIndex
         let handle: NormalizationHandle
-        /// What has come of the field; nil: the field itself, with all that is selected of it.
+        /// What has arrived of the field; nil: the field itself, with everything selected on it.
         var part: FieldPart?
     }
 
-    /// Where in the response something stands.
+    /// A step of a path in the response.
     enum PathStep {
         case member(Member)
         case index(Int)
@@ -25,28 +25,28 @@ struct Normalizer {
     var snapshot: Snapshot
     private(set) var changes = ChangeSet()
     private(set) var handled: [Handled] = []
-    /// Records that were written, changed or not, where that is asked for.
+    /// Records that were written, changed or not, if that is wanted.
     var looked: TouchedRecords?
-    /// What was wrong in the data itself.
+    /// Errors found in the data itself.
     private(set) var errors: [JSONValue] = []
     var reader: JSONReader
     var path: [PathStep] = []
-    /// Where the part of a response stands that is being read.
+    /// The path of the response part being read.
     var partPath: [JSONValue] = []
-    /// A record that is read and not written: it has been deleted, and is not to come back.
+    /// A record that is read but not written: it was deleted and must not come back.
     var deleted: RecordIndex?
-    /// The errors about elements of lists, as far as this response says something of them.
+    /// Errors of list elements that this response has something to say about.
     var elementErrors: [RecordField: FieldErrors] = [:]
-    /// The errors of fields that have no value because of them, as far as this response says something of them.
+    /// Errors of fields that have no value because of them, if this response has something to say about them.
     var failures: [RecordField: FieldErrors] = [:]
-    /// The lists that were compared last for each field: the one that an error was located in, and the one that it holds.
+    /// The lists last compared for each field: the one an error was located in, and the one the field holds.
     var compared: [RecordField: (list: LinkList?, current: LinkList?, isSame: Bool)] = [:]
     private var stages: ContiguousArray<RowStage> = []
     private var depth = 0
-    /// Objects of fields with handlers that lack members which are selected: in which object at which depth, and what they
-    /// do have.
+    /// Objects of fields with handlers that lack selected members: the depth and slot of the field, and the members
+    /// they do have.
     private var beginnings: [(depth: Int, place: Int, names: Set<String>)] = []
-    /// Ids in the making.
+    /// Buffer for building ids.
     private var idBuffer: ContiguousArray<UInt8> = []
     private var builder = RowBuilder()
     let symbols: Symbols
@@ -59,7 +59,7 @@ struct Normalizer {
 
     // MARK: Objects
 
-    /// Normalizes the object that stands next into a record.
+    /// Normalizes the next object into a record.
     /// - Parameter identity: what ``identify(_:)`` found in it.
     mutating func object(
         into record: RecordIndex, _ plan: NormalizationPlan, _ identity: Identity
@@ -93,7 +93,7 @@ struct Normalizer {
         commit(stage, to: record, flat)
         if record == deleted { return }
         for (handle, place) in zip(flat.handles, flat.handlePlaces) {
-            // Of what was deferred, or left out, there is nothing to look at yet.
+            // If it was deferred or left out, there is nothing to look at yet.
             if let place, stage.tag(place) == .absent { continue }
             let beginning = beginnings.first { $0.depth == depth && $0.place == place }
             handled.append(
@@ -115,7 +115,7 @@ struct Normalizer {
         return plan.flat(type) { Self.object(object, has: $0) }
     }
 
-    /// Whether the object that stands next has a member: only asked where a type is not known.
+    /// Whether the next object has a member: called only if a type is not known.
     private static func object(_ reader: JSONReader, has name: String) -> Bool {
         var object = reader
         do throws(JSONError) {
@@ -128,7 +128,7 @@ struct Normalizer {
         return false
     }
 
-    /// Lets handlers look again at fields of which a part has come.
+    /// Lets handlers look again at fields of which a part has arrived.
     mutating func handle(_ fields: [Handled]) {
         for field in fields {
             if let last = handled.last, last.record == field.record, last.handle === field.handle,
@@ -179,7 +179,7 @@ struct Normalizer {
             let start = reader
             let raw = try reader.skipValue()
             if raw.contains(where: { $0 <= 0x20 }) {
-                // White space says nothing: the same value must have the same bytes.
+                // White space is insignificant: the same value must have the same bytes.
                 var again = start
                 let bytes = try again.readValue().bytes
                 bytes.withUnsafeBufferPointer { stage.set(slot, .json, text: $0) }
@@ -213,7 +213,7 @@ struct Normalizer {
         }
     }
 
-    /// Normalizes an object that is linked from a field, and gives its record.
+    /// Normalizes an object linked from a field, and returns its record.
     private mutating func linked(
         _ parent: RecordIndex, _ key: NameIndex, _ plan: NormalizationPlan, index: Int?
     ) throws(JSONError) -> RecordIndex {
@@ -230,13 +230,13 @@ struct Normalizer {
         return record
     }
 
-    /// Notes what the object of a field has that was read just now, if it lacks something.
+    /// Notes which members the field's object that was just read has, if it lacks any.
     private mutating func noteBeginning(
         _ place: Int, _ record: RecordIndex, _ plan: NormalizationPlan
     ) {
         beginnings.removeAll { $0.depth == depth && $0.place == place }
         let fields = selection(of: Place(record: record, plan: plan)).fields
-        // It lies there until the next object of its depth is read.
+        // It stays there until the next object at its depth is read.
         let stage = stages[depth]
         let given = fields.indices.filter { stage.hasGiven($0) }
         if given.count == fields.count { return }
@@ -258,7 +258,7 @@ struct Normalizer {
     }
 
     /// Normalizes one more object of a list, at an index: `@stream`.
-    /// - Parameter isLinked: whether the list is to link it. If not, an object that is named by its place alone is left
+    /// - Parameter isLinked: whether the list is to link it. If not, an object identified only by its index is left
     ///   out: its record is that of the object which another list has there.
     mutating func item(
         of parent: RecordIndex, _ key: NameIndex, _ plan: NormalizationPlan, index: Int,
@@ -276,7 +276,7 @@ struct Normalizer {
         return try element(parent, key, plan, index: index)
     }
 
-    /// Normalizes the element of a list that stands next; nil where it is no object.
+    /// Normalizes the next list element; nil if it is not an object.
     private mutating func element(
         _ parent: RecordIndex, _ key: NameIndex, _ plan: NormalizationPlan, index: Int
     ) throws(JSONError) -> RecordIndex? {
@@ -296,8 +296,8 @@ struct Normalizer {
     // MARK: Ids
 
     /// The record of an object without an id of its own: see ``DataID/clientID(storageKey:place:)``.
-    /// - Parameter hasNamedSiblings: whether others in the list are named by their nodes; an index alone could
-    ///   be the id of one of those.
+    /// - Parameter hasNamedSiblings: whether others in the list are named by their nodes; a bare index could be the id
+    ///   of one of those.
     private mutating func clientRecord(
         _ parent: RecordIndex, _ key: NameIndex, index: Int?,
         node: UnsafeBufferPointer<UInt8>?, hasNamedSiblings: Bool
@@ -346,7 +346,7 @@ struct Normalizer {
 
     // MARK: Rows
 
-    /// Makes what the object gave part of its record; a row that says the same stays.
+    /// Writes the object's fields to its record; a row that would not change is kept.
     private mutating func commit(_ stage: RowStage, to record: RecordIndex, _ flat: FlatSelection) {
         guard let old = snapshot.rows.row(record) else { return create(record, stage, flat) }
         if symbols.mayHaveElementErrors {
@@ -384,7 +384,7 @@ struct Normalizer {
         changes.create(record)
     }
 
-    /// Takes a value over from the stage.
+    /// Copies a value from the stage.
     private mutating func set(_ key: NameIndex, _ slot: Int, of stage: RowStage) {
         let target = builder.slot(for: key, shapes: symbols.shapes)
         switch stage.tag(slot) {
@@ -397,7 +397,7 @@ struct Normalizer {
         }
     }
 
-    /// The general case: the record has other fields too, or another type.
+    /// The general case: the record also has other fields, or another type.
     private mutating func merge(
         _ stage: RowStage, into old: Row, _ record: RecordIndex, _ flat: FlatSelection
     ) {
@@ -423,7 +423,7 @@ struct Normalizer {
         snapshot.apply(writes, changes: &changes, looked: &looked)
     }
 
-    /// Keeps that a type, younger than the compiler's schema, has an abstract one.
+    /// Records that a type newer than the compiler's schema has an abstract one.
     private mutating func learn(_ type: NameIndex, has abstractKey: String) {
         let id = Snapshot.typeRecordID(symbols.nameString(type))
         if looked != nil {

@@ -7,19 +7,19 @@ struct ResponseReader {
     private(set) var summary = ResponseSummary()
     private let plan: NormalizationPlan
     private let root: RecordIndex
-    /// Errors that the server sent; they are put with the fields they are about when all data is in.
+    /// Errors sent by the server; they are put on their fields once all data has been read.
     private var fieldErrors: [JSONValue] = []
 
-    /// Lists that this message has put items into, as they are since.
+    /// Lists into which this message has put items, in their current state.
     private var spliced: [Normalizer.RecordField: LinkList] = [:]
-    /// Whether the response is known to be one part of another.
+    /// Whether the response is known to be part of another.
     private let isPart: Bool
-    /// Where parts and errors belong, in their order, where that is known; nil: it is to be found.
+    /// Where parts and errors belong, in order, if known; nil: still to be found.
     private var known: ResponsePlaces?
-    /// Where parts and errors belong, as far as they have been read.
+    /// Where the parts and errors read so far belong.
     private(set) var places = ResponsePlaces()
 
-    /// A response that turns out to be a part of another when its data has been taken for the whole.
+    /// The response turns out to be part of another after its data was taken for the whole.
     struct PathBehindData: Error {}
 
     init(
@@ -56,7 +56,7 @@ struct ResponseReader {
         let start = normalizer.reader
         var isIncremental = !isWhole || isPart
         var members = PartMembers()
-        // Read behind the data, of which its parts are: members of an object have no order.
+        // Read after the data that its parts belong to: members of an object have no order.
         var incremental: JSONReader?
         try normalizer.reader.beginObject()
         while let key = try normalizer.reader.nextKey() {
@@ -117,14 +117,14 @@ struct ResponseReader {
             fieldErrors += errors
         case .null: break
         case let value:
-            // Something went wrong, whatever it was: such a response is no success.
+            // Something went wrong, whatever it was: such a response is not a success.
             refuse("The \"errors\" of the response are no list, but \(value.text).")
         }
     }
 
     // MARK: Incremental delivery
 
-    /// The parts that stand together in a message.
+    /// The parts in one message.
     private mutating func parts() throws {
         guard try normalizer.reader.peek() == .array else {
             return refuse("The \"incremental\" of the response is no list.")
@@ -139,7 +139,7 @@ struct ResponseReader {
         }
     }
 
-    /// A part that was deferred or streamed; it says by its path where it belongs.
+    /// A deferred or streamed part; its path says where it belongs.
     private mutating func part() throws {
         var path: [JSONValue]?
         var look = normalizer.reader
@@ -163,7 +163,7 @@ struct ResponseReader {
         defer { normalizer.partPath = [] }
         switch place {
         case .object(let place, let path, let handled):
-            // Others may have deleted it meanwhile. It stays so; what it says of other records counts.
+            // Others may have deleted it meanwhile. It stays deleted; what the part says about other records counts.
             if known != nil, normalizer.snapshot.type(of: place.record) == nil {
                 normalizer.deleted = place.record
             }
@@ -177,7 +177,7 @@ struct ResponseReader {
             normalizer.partPath = stream.path
             let field = Normalizer.RecordField(record: stream.record, key: stream.key)
             let list = normalizer.list(stream.key, of: stream.record)
-            // What was found out stays so for the other parts of the message.
+            // Once established, this holds for the other parts of the message too.
             let isSame = list.map { spliced[field] === $0 } ?? false || stream.list == list
             var items: [RecordIndex?] = []
             if kind == .array {
@@ -189,7 +189,7 @@ struct ResponseReader {
                 items = [kind == .null ? nil : try item(0, of: stream, isLinked: isSame)]
             }
             if isSame { splice(items, into: stream) }
-            // Handlers are told in any case: another response may have brought the same.
+            // Handlers are called in any case: another response may have brought the same.
             normalizer.handle(stream.handled(count: items.count))
         case .nothing: break
         case .unknown:
@@ -202,12 +202,12 @@ struct ResponseReader {
 
     /// Where a part belongs.
     /// - Parameters:
-    ///   - isList: whether it has `items`, the first of which the path is that of. Before servers had those, an item
+    ///   - isList: whether it has `items`; the path is then that of the first item. Before servers had those, an item
     ///     came alone, at its place.
-    ///   - kind: of what it brings.
+    ///   - kind: the kind of its payload.
     private func find(_ path: [JSONValue]?, isList: Bool, _ kind: JSONReader.Kind) -> PartPlace {
-        // One that could not be delivered; its errors say why. An item keeps its place, if it is not there: one that is
-        // was deferred a part.
+        // A part that could not be delivered; its errors say why. A missing item keeps its place; for an item that is
+        // there, this is a deferred part of it.
         if kind == .null {
             guard !isList, let path, normalizer.locate(path[...], plan, root) == nil,
                 let stream = stream(path)
@@ -227,7 +227,7 @@ struct ResponseReader {
         return stream(path).map { .items($0) } ?? .nowhere
     }
 
-    /// What the record at a place calls the members of the object that stands next.
+    /// The record's names for the members of the next object, at a place.
     private func members(of place: Normalizer.Place) -> Set<String> {
         var (object, names) = (normalizer.reader, Set<String>())
         do throws(JSONError) {
@@ -240,8 +240,8 @@ struct ResponseReader {
         return names
     }
 
-    /// The list whose path with an index behind it this is.
-    /// - Returns: nil also where it would leave a gap: the items of a stream come in order.
+    /// The list whose path, followed by an index, this is.
+    /// - Returns: nil also if it would leave a gap: the items of a stream come in order.
     private func stream(_ path: [JSONValue]) -> PartPlace.Stream? {
         guard let first = path.last?.int, case .string(let name)? = path.dropLast().last,
             let place = normalizer.locate(path.dropLast(2), plan, root),
@@ -280,8 +280,8 @@ struct ResponseReader {
     }
 }
 
-/// Where what one response says belongs: what was found with its own paths is not looked for again in records that
-/// others write, too.
+/// Where the contents of one response belong: what was found by its own paths is not looked up again in records that
+/// others write too.
 struct ResponsePlaces {
     var parts: ArraySlice<PartPlace> = []
     /// nil for an error that belongs to no field.
@@ -295,10 +295,10 @@ enum PartPlace {
         let record: RecordIndex
         let key: NameIndex
         let plan: NormalizationPlan
-        /// As it is before; nil where there is none.
+        /// The list before; nil if there is none.
         let list: LinkList?
         let first: Int
-        /// In the response.
+        /// Its path in the response.
         let path: [JSONValue]
         /// The fields with handlers that it belongs to, each with an empty range of items.
         let handled: [Normalizer.Handled]
@@ -313,11 +313,11 @@ enum PartPlace {
         }
     }
 
-    /// An object that is there, at a path of the response; and the fields with handlers that it belongs to.
+    /// An existing object, at a path of the response; and the fields with handlers that it belongs to.
     case object(Normalizer.Place, [JSONValue], [Normalizer.Handled])
-    /// Items of a list, or one.
+    /// Items of a list, or a single one.
     case items(Stream)
-    /// Nothing has come that belongs anywhere.
+    /// Nothing arrived that has a place.
     case nothing
     /// It does not say where it belongs.
     case unknown
@@ -325,7 +325,7 @@ enum PartPlace {
     case nowhere
 }
 
-/// Which members of a response make it a part of an earlier one.
+/// The members of a response that make it part of an earlier one.
 private struct PartMembers {
     private var hasData = false
     private var saysHowItGoesOn = false
@@ -345,8 +345,8 @@ private struct PartMembers {
 }
 
 extension ResponseSummary {
-    /// Whether a response is a part of the one before it: what `@defer` and `@stream` left out, or the word that
-    /// nothing more comes. Asked of streams, in which a new response and a part of the last one look alike.
+    /// Whether a response is part of the previous one: what `@defer` and `@stream` left out, or notice that nothing
+    /// more follows. Used for streams, in which a new response and a part of the last one look alike.
     package static func isPart(_ response: [UInt8]) -> Bool {
         response.withUnsafeBytes { bytes in
             guard bytes.hasMember(hasNext) else { return false }
@@ -370,7 +370,7 @@ extension ResponseSummary {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether eight bytes stand anywhere in these.
+    /// Whether these bytes contain the given eight.
     fileprivate func hasMember(_ text: [UInt8]) -> Bool {
         let word = text.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
         var offset = 0

@@ -1,9 +1,9 @@
 @_spi(Rooms) import RelayRecords
 
-/// The fields that a response object gave, as they come; then the row they make.
+/// The fields of a response object as they arrive; then the row they make.
 ///
-/// Slot i stands for field i of a ``FlatSelection``, so a record that is new takes over tags, words and text
-/// as they stand. One stage for each level of nesting, used again and again.
+/// Slot i is field i of a ``FlatSelection``, so a new record takes over tags, words and text unchanged. There is one
+/// stage per level of nesting, which is reused.
 final class RowStage {
     private(set) var tags: UnsafeMutablePointer<UInt8>
     private(set) var words: UnsafeMutablePointer<UInt64>
@@ -13,7 +13,7 @@ final class RowStage {
     private var text: UnsafeMutablePointer<UInt8>
     private var textCapacity = 256
     private(set) var textCount = 0
-    /// Lists among the words; each holds a reference.
+    /// Number of lists among the words; each holds a reference.
     private(set) var listCount = 0
 
     init() {
@@ -63,7 +63,7 @@ final class RowStage {
         unsafeBitCast(tags[slot], to: Row.Tag.self)
     }
 
-    /// Whether a field was given of the object that was read last; also once its row has been made.
+    /// Whether the last object read gave a field; still valid once its row has been made.
     func hasGiven(_ slot: Int) -> Bool {
         slot < capacity && tags[slot] != Row.Tag.absent.byte
     }
@@ -73,7 +73,7 @@ final class RowStage {
     @inline(__always)
     func set(_ slot: Int, _ tag: Row.Tag, word: UInt64 = 0) {
         if listCount > 0, self.tag(slot) == .links {
-            // Given twice: the last counts.
+            // Given twice: the last one counts.
             releaseList(slot)
             listCount -= 1
         }
@@ -124,7 +124,7 @@ final class RowStage {
 
     // MARK: Making rows
 
-    /// Whether a slot has the value that a row has.
+    /// Whether a slot has the same value as a row's.
     func slot(_ slot: Int, equals row: Row, _ rowSlot: Int) -> Bool {
         let tag = tag(slot)
         guard tag == row.tag(rowSlot) else { return false }
@@ -138,7 +138,7 @@ final class RowStage {
         }
     }
 
-    /// A row of everything that was given. The stage lets go of its lists.
+    /// A row of everything that was given. The stage releases its lists.
     func row(_ shape: Shape, creation: UInt64) -> Row {
         var kinds: TagSet = []
         for slot in 0..<count { kinds.formUnion(TagSet(tag(slot))) }

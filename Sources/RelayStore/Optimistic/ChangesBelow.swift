@@ -2,16 +2,16 @@
 
 /// What has changed below an optimistic entry, and so whether its update must run again.
 ///
-/// An update is a function of what it looks at. Where all of that is as it was when it ran last, it would write what
-/// it wrote then.
+/// An update is a function of what it looks at. If all of that is as it was when the update last ran, it would write
+/// the same again.
 struct ChangesBelow {
     private(set) var records = TouchedRecords()
-    /// Those that came or went, or are of another type.
+    /// Records that came or went, or changed type.
     private var replaced = TouchedRecords()
-    /// What the changed records link to where they are edges.
+    /// Nodes of the changed records that are edges.
     private var nodes: Set<RecordIndex> = []
     private let nodeKey: NameIndex?
-    /// Of the connections that an entry looked for nodes in, as they are below the next entry.
+    /// Members of the connections in which an entry looked for nodes, as they are below the next entry.
     private var members: [RecordIndex: ConnectionMembers] = [:]
 
     init(_ changes: ChangeSet, in snapshot: Snapshot) {
@@ -39,7 +39,7 @@ struct ChangesBelow {
     /// Whether a changed record is an edge to one of the nodes.
     func link(to isNode: (RecordIndex) -> Bool) -> Bool { nodes.contains(where: isNode) }
 
-    /// An entry's writes are on top now.
+    /// An entry's writes are now on top.
     mutating func pass(_ entry: OptimisticEntry, in snapshot: Snapshot) {
         for record in entry.touched where records.contains(record) {
             noteNode(of: record, snapshot)
@@ -49,7 +49,7 @@ struct ChangesBelow {
         }
     }
 
-    /// Whether an entry's update may write something else now.
+    /// Whether an entry's update might now write something else.
     /// - Parameter snapshot: the state below the entry.
     mutating func concern(_ entry: OptimisticEntry, in snapshot: Snapshot) -> Bool {
         if entry.read.meets(records) { return true }
@@ -59,7 +59,7 @@ struct ChangesBelow {
             guard records.contains(absent.connection) else { continue }
             let connection = members(of: absent.connection, in: snapshot)
             if connection.nodes.contains(absent.node) { return true }
-            // An edge that the update itself writes may be one of the connection's now.
+            // An edge that the update itself writes may now be in the connection.
             if entry.touched.contains(where: connection.edges.contains) { return true }
         }
         return false

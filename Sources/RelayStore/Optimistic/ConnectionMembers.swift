@@ -1,8 +1,8 @@
 @_spi(Rooms) import RelayRecords
 
-/// The edges and nodes of a connection, and perhaps some that have left it while entries were put on top of each other.
+/// The edges and nodes of a connection. May include some that left it while entries were put on top of each other.
 ///
-/// So it may be said too often that a node is in the connection: then an update runs again that need not.
+/// So it may report a node that is no longer there: then an update runs again unnecessarily.
 struct ConnectionMembers {
     private(set) var edges: Set<RecordIndex> = []
     private(set) var nodes: Set<RecordIndex> = []
@@ -42,7 +42,7 @@ struct ConnectionMembers {
 }
 
 extension Snapshot {
-    /// The record that a field of another links to.
+    /// The record that another record's field links to.
     func link(_ key: NameIndex, of record: RecordIndex) -> RecordIndex? {
         guard let row = row(record), let slot = row.slot(of: key), row.tag(slot) == .link
         else { return nil }

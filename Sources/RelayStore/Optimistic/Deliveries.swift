@@ -2,46 +2,46 @@
 import Synchronization
 import Threads
 
-/// Something that is to be told outside the writer's lock.
+/// A notification to be made outside the writer's lock.
 enum Delivery: Sendable {
     case call(@Sendable () -> Void)
     /// A subscriber's data has changed.
     case data(Listener, SelectorSnapshot)
-    /// For those who watch the store.
+    /// For the store's observers.
     case event(StoreEvent)
 }
 
-/// What is to be told outside the writer's lock, in the order in which it came about.
+/// Notifications to be made outside the writer's lock, in the order of their causes.
 ///
-/// The thread that adds something delivers everything that waits, unless another is at it; so a callback may
-/// write to the store, and what comes of that is delivered after it, in order. A thread that adds nothing delivers
+/// The thread that adds something delivers everything that waits, unless another is already doing so. So a callback may
+/// write to the store; the resulting notifications come after it, in order. A thread that adds nothing delivers
 /// nothing: a thread that only collects garbage runs no callback of another thread's commit.
 ///
-/// While a callback takes its time, deliveries wait. Beyond the limit those are dropped that newer ones stand in for:
-/// of each subscriber the newest stays, and of events their number. A committing thread does not wait for a callback:
-/// it may hold a lock that the callback needs.
+/// Deliveries wait while a callback runs. Over the limit, those superseded by newer ones are dropped: each subscriber
+/// keeps the newest, and events are reduced to a count. There is no back-pressure: a committing thread may hold a lock
+/// that the callback needs, so it does not wait.
 final class Deliveries: Sendable {
     private struct State {
         var waiting: [Delivery] = []
-        /// So many wait at most before some are dropped.
+        /// How many may wait before some are dropped.
         var limit: Int
         var isDelivering = false
     }
 
     private let state: Lock<State>
     private let limit: Int
-    /// Whether deliveries may wait: most commits leave none, and ask no lock then.
+    /// Whether deliveries may be waiting: most commits leave none, and then take no lock.
     private let mayWait = Atomic(false)
     private let observers: StoreObservers
 
-    /// - Parameter limit: deliveries that may wait.
+    /// - Parameter limit: how many deliveries may wait.
     init(_ observers: StoreObservers, limit: Int) {
         self.observers = observers
         self.limit = limit
         state = Lock(State(limit: limit))
     }
 
-    /// Adds deliveries behind those that wait. Must be called under the writer's lock, which gives the order.
+    /// Queues deliveries after those waiting. Must be called under the writer's lock, which sets the order.
     /// - Returns: whether there were any: the caller then calls ``deliver()``, with no lock held.
     func add(_ deliveries: [Delivery]) -> Bool {
         if deliveries.isEmpty { return false }
@@ -50,13 +50,13 @@ final class Deliveries: Sendable {
             mayWait.store(true, ordering: .releasing)
             guard state.waiting.count > state.limit else { return }
             state.waiting = Self.newest(of: state.waiting)
-            // Where so many subscribe that all that is left is more than may wait, the next look is a while off.
+            // If there are so many subscribers that what is left exceeds the limit, put off the next check.
             state.limit = max(limit, 2 * state.waiting.count)
         }
         return true
     }
 
-    /// Without what newer deliveries stand in for.
+    /// Drops what newer deliveries supersede.
     private static func newest(of deliveries: [Delivery]) -> [Delivery] {
         var newest: [Delivery] = []
         var listeners: Set<ObjectIdentifier> = []
@@ -74,7 +74,7 @@ final class Deliveries: Sendable {
         return newest.reversed()
     }
 
-    /// Delivers what waits, with no lock held.
+    /// Delivers what is waiting, with no lock held.
     func deliver() {
         while mayWait.load(ordering: .acquiring) {
             let deliveries = state.withLock { state -> [Delivery] in

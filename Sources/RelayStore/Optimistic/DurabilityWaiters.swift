@@ -1,15 +1,14 @@
 @_spi(Rooms) import RelayRecords
 import Threads
 
-/// Those who wait until what they have changed is durable.
+/// Waiters for the durability of their changes.
 ///
-/// They are told in the order in which they came, one after the other, outside all locks: each has been told
-/// completely before the next one is.
+/// They are called in order of arrival, one at a time, outside all locks: each call finishes before the next begins.
 final class DurabilityWaiters: Sendable {
     fileprivate struct State {
-        /// With the number of changes that each waits for, in the order in which they came: the numbers rise.
+        /// With the number of changes that each waits for, in order of arrival: the numbers increase.
         var waiting: [(changes: UInt64, waiter: DurabilityWaiter)] = []
-        /// Whether some thread is telling them.
+        /// Whether some thread is calling them.
         var isTelling = false
     }
 
@@ -17,24 +16,24 @@ final class DurabilityWaiters: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
 
-    /// - Parameter changes: how many there are by now; asked under the lock.
+    /// - Parameter changes: the current number of changes; called under the lock.
     func add(_ waiter: DurabilityWaiter, behind changes: () -> UInt64) {
         state.withLock { $0.waiting.append((changes(), waiter)) }
     }
 
-    /// One does not wait any longer, and is not told. Without effect when it has been.
+    /// Removes a waiter, which is then not called. No effect if it already has been.
     func remove(_ waiter: DurabilityWaiter) {
         state.withLock { state in
-            // Most often of a mutation that has just begun.
+            // Usually that of a mutation that has just begun.
             if let place = state.waiting.lastIndex(where: { $0.waiter === waiter }) {
                 state.waiting.remove(at: place)
             }
         }
     }
 
-    /// Tells those who need not wait any longer. If another thread does, it does it for these too; if the caller
-    /// is being told something, they come next.
-    /// - Parameter durable: how many changes are durable, and what the journal says; asked under the lock.
+    /// Calls the waiters that need wait no longer. If another thread is already doing so, it takes these on too; if the
+    /// caller is itself being called, they come next.
+    /// - Parameter durable: how many changes are durable, and the journal's status; called under the lock.
     func tell(_ durable: () -> (changes: UInt64, status: JournalStatus)) {
         var isContinuing = false
         while true {
@@ -51,9 +50,9 @@ final class DurabilityWaiters: Sendable {
     }
 }
 
-/// One who waits until what it has changed is durable.
+/// Waits until its change is durable.
 package final class DurabilityWaiter: Sendable {
-    /// Whether a journal that refuses for now is waited for. One that has stopped is not.
+    /// Whether to wait while a journal refuses temporarily. A stopped journal is not waited for.
     let waitsOutRefusals: Bool
     let tell: @Sendable (Result<Void, any Error>) -> Void
 
@@ -64,7 +63,7 @@ package final class DurabilityWaiter: Sendable {
 }
 
 extension DurabilityWaiters.State {
-    /// Strikes off those who need not wait any longer, and gives what they are to be told.
+    /// Removes the waiters that need wait no longer, and returns the calls to make.
     fileprivate mutating func takeCalls(
         _ durable: (changes: UInt64, status: JournalStatus)
     ) -> [@Sendable () -> Void] {

@@ -1,17 +1,15 @@
 @_spi(Rooms) import RelayRecords
 @_spi(Rooms) import Threads
 
-/// Events on their way to a journal: those that wait, those that were handed over, and what is to be done
-/// about a journal that refuses.
+/// Events on their way to a journal: those waiting, those handed over, and what to do about a journal that refuses.
 ///
-/// States. *keeping*: batches are handed over as they come. *settling*: one was refused; nothing more is
-/// handed over until all that were are answered. *waiting*: all are answered, a retry will come. *stopped*:
-/// the journal has failed for good, or more waits than may; what comes is dropped, and the log ends where
-/// it is, without a gap.
+/// States. *keeping*: batches are handed over as they come. *settling*: one was refused; nothing more is handed over
+/// until all that were are answered. *waiting*: all are answered, a retry will come. *stopped*: the journal has failed
+/// permanently, or more waits than is allowed; new events are dropped, and the log ends where it is, without a gap.
 ///
-/// Invariants: 1. Batches are handed over in order, each behind the one before it. 2. A batch is let go of
-/// when it is durable, or when the backlog stops. 3. While the journal refuses, no more than `limitBytes` wait; what
-/// was handed over and is on its way is bounded by the journal, which is busy at some point.
+/// Invariants: 1. Batches are handed over in order, each after the one before it. 2. A batch is released when it is
+/// durable, or when the backlog stops. 3. While the journal refuses, no more than `limitBytes` wait; batches in flight
+/// are bounded by the journal, which reports busy at some point.
 struct JournalBacklog {
     struct Batch: Sendable {
         let events: [NewEvent]
@@ -37,19 +35,19 @@ struct JournalBacklog {
     }
 
     private(set) var status = JournalStatus.keeping
-    /// Statuses that are not told yet, oldest first.
+    /// Statuses not reported yet, oldest first.
     private var news: [JournalStatus] = []
     private var state = State.keeping
     /// In order; none of them is durable yet.
     private var batches = FIFO<Batch>()
-    /// So many were handed over and are not answered: while the journal keeps what comes, the first of the batches.
+    /// Batches handed over and not answered: while the journal accepts events, these come first in `batches`.
     private var unanswered = 0
     private var isHandingOver = false
     private(set) var waitingBytes = 0
-    /// Batches that were ever added, and of these the durable ones.
+    /// Batches ever added, and how many of them are durable.
     private(set) var addedCount: UInt64 = 0
     private(set) var durableCount: UInt64 = 0
-    /// Places for batches, those of durable ones among them.
+    /// Capacity in batches, including slots of durable ones.
     var placeCount: Int { batches.capacity }
     private var delayMilliseconds = Self.firstDelayMilliseconds
     private let limitBytes: Int
@@ -73,8 +71,8 @@ struct JournalBacklog {
         waitingBytes += batch.bytes
     }
 
-    /// The next batch to be handed over, by one thread at a time.
-    /// - Parameter isContinuing: whether the caller has handed over the one before.
+    /// The next batch to hand over, by one thread at a time.
+    /// - Parameter isContinuing: whether the caller handed over the one before.
     mutating func nextToHandOver(isContinuing: Bool) -> Batch? {
         if isHandingOver, !isContinuing { return nil }
         isHandingOver = false
@@ -84,8 +82,8 @@ struct JournalBacklog {
         return batches[unanswered]
     }
 
-    /// Takes in the answer to the oldest batch that was handed over and not answered.
-    /// - Returns: after how many milliseconds to retry, if that is to be done.
+    /// Takes in the answer to the oldest unanswered batch.
+    /// - Returns: the delay before a retry in milliseconds, if there is to be one.
     mutating func settle(_ result: Result<UInt64, JournalError>) -> Int? {
         unanswered -= 1
         switch (state, result) {
@@ -96,7 +94,7 @@ struct JournalBacklog {
             if unanswered == 0 { change(to: .keeping) }
         case (.keeping, .failure(let error)):
             state = .settling(error)
-        default: break  // what comes behind a failure fails too
+        default: break  // anything after a failure fails too
         }
         guard case .settling(let error) = state, unanswered == 0 else { return nil }
         guard error.isPassing else {
@@ -111,7 +109,7 @@ struct JournalBacklog {
         return delayMilliseconds
     }
 
-    /// The time to retry has come.
+    /// It is time to retry.
     mutating func retry() {
         if case .waiting = state { state = .keeping }
     }
@@ -134,15 +132,15 @@ struct JournalBacklog {
     }
 }
 
-/// Whether what happens in a store is kept.
+/// Whether changes to a store are kept.
 public enum JournalStatus: Sendable {
     /// Every change goes to the journal, or there is none.
     case keeping
-    /// The journal refuses for now: its disk is full, or too much waits for it. Changes wait in memory and are
+    /// The journal refuses for now: its disk is full, or too much is waiting for it. Changes wait in memory and are
     /// handed over again until it takes them.
     case retrying(any Error)
-    /// Nothing more is kept until the store is opened again: the journal failed for good, or more waited than
-    /// may. The log ends with what was durable before.
+    /// Nothing more is kept until the store is opened again: the journal failed permanently, or more was waiting than
+    /// is allowed. The log ends with what was durable before.
     case stopped(any Error)
 
     fileprivate func isSame(as other: JournalStatus) -> Bool {
@@ -174,7 +172,7 @@ extension JournalError {
 }
 
 extension EventBody {
-    /// About how much memory the event takes.
+    /// The approximate memory size of the event.
     fileprivate var sizeBytes: Int {
         let size =
             switch self {

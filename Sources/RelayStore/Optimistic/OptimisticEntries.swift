@@ -2,10 +2,10 @@
 
 /// The optimistic entries of a store, oldest first.
 ///
-/// Whatever changes below an entry, its update runs again only if it looked at something that has changed
-/// (``ChangesBelow``); where it did not, what it wrote last is what it would write again.
+/// When something changes below an entry, its update runs again only if it looked at something that changed
+/// (``ChangesBelow``); otherwise it would write the same again.
 ///
-/// Invariants: 1. Ids and mutations rise. 2. `lookCounts` has for each record how many entries look at it.
+/// Invariants: 1. Ids and mutations increase. 2. `lookCounts` has for each record how many entries look at it.
 struct OptimisticEntries: Sequence {
     private var entries: [OptimisticEntry] = []
     private var lookCounts: [RecordIndex: Int] = [:]
@@ -17,7 +17,7 @@ struct OptimisticEntries: Sequence {
 
     subscript(_ id: OptimisticEntryID) -> OptimisticEntry? { entries.first { $0.id == id } }
 
-    /// Whether what an entry shows follows from a record.
+    /// Whether what an entry shows depends on a record.
     func isLookedAt(_ record: RecordIndex) -> Bool { lookCounts[record] != nil }
 
     // MARK: Coming and going
@@ -27,7 +27,7 @@ struct OptimisticEntries: Sequence {
         count(entry.looked, 1)
     }
 
-    /// An entry that is no more, and how many there are below it.
+    /// An entry that has ended, and how many there are below it.
     struct Ended {
         let entry: OptimisticEntry
         let place: Int
@@ -49,8 +49,7 @@ struct OptimisticEntries: Sequence {
 
     // MARK: Rebase
 
-    /// An entry whose update threw on the state below it. It shows nothing until something that it looked at
-    /// changes.
+    /// An entry whose update threw on the state below it. It shows nothing until something that it looked at changes.
     struct Failure {
         /// The sequence of the entry's mutation event.
         let mutation: UInt64
@@ -58,18 +57,18 @@ struct OptimisticEntries: Sequence {
     }
 
     struct Rebase {
-        /// Confirmed state with what the entries write.
+        /// Confirmed state with the entries' writes.
         var head: Snapshot
         /// What changed in it.
         var changes = ChangeSet()
-        /// Entries that write something else now, oldest first.
+        /// Entries that now write something else, oldest first.
         var rebased: [RebasedEntry] = []
         var failures: [Failure] = []
     }
 
     /// Puts the entries on top of another state.
     /// - Parameters:
-    ///   - head: what was shown before.
+    ///   - head: what was visible before.
     ///   - changes: what changed in `confirmed`.
     ///   - ended: an entry that was there before.
     mutating func rebase(
@@ -94,12 +93,12 @@ struct OptimisticEntries: Sequence {
         return rebase
     }
 
-    /// - Returns: also the records that may be others than before.
+    /// - Returns: also the records that may differ from before.
     private mutating func runAgain(
         on confirmed: Snapshot, _ changes: ChangeSet, without ended: Ended?
     ) -> (Rebase, changed: TouchedRecords) {
         var rebase = Rebase(head: confirmed)
-        // Below the entry at hand, by and by.
+        // Below the current entry, updated as the loop advances.
         var below = ChangesBelow(changes, in: confirmed)
         for place in entries.indices {
             if let ended, ended.place == place { below.insert(ended.entry, in: rebase.head) }
@@ -148,7 +147,7 @@ extension Snapshot {
         apply(writes, changes: &changes)
     }
 
-    /// Takes records over as they are in another state of the same store.
+    /// Copies records from another state of the same store.
     mutating func take(_ records: some Sequence<RecordIndex>, from other: Snapshot) {
         for record in records {
             let (old, new) = (row(record), other.row(record))

@@ -1,44 +1,43 @@
 @_spi(Rooms) import RelayRecords
 
-/// The name of an optimistic entry, given once and never again by a store.
+/// The identity of an optimistic entry, never reused by a store.
 package struct OptimisticEntryID: Hashable, Sendable {
     let rawValue: UInt64
 }
 
 /// What an optimistic entry does to the records below it, whenever they change.
 package struct OptimisticUpdate: @unchecked Sendable {
-    // Unchecked: updaters are closures of users that are not Sendable. They
-    // cross from the caller's thread to whichever thread commits next, and the store runs them one at
-    // a time, under its writer's lock.
+    // Unchecked: updaters are user closures that are not Sendable. They cross from the caller's thread to whichever
+    // thread commits next, and the store runs them one at a time, under its writer lock.
 
     let run: (inout Draft) throws -> Void
 
     package init(_ run: @escaping (inout Draft) throws -> Void) { self.run = run }
 
-    /// Of a mutation that shows nothing until it is answered.
+    /// For a mutation that shows nothing until it is answered.
     package static let none = OptimisticUpdate { _ in }
 }
 
-/// A change that is shown and not confirmed: revocable, on top of confirmed state, in the order of creation.
+/// A change that is visible but not confirmed: revocable, on top of confirmed state, in order of creation.
 struct OptimisticEntry: Sendable {
     let id: OptimisticEntryID
     /// The sequence of its mutation event.
     let mutation: UInt64
     let update: OptimisticUpdate
-    /// What the updater wrote when it ran last.
+    /// What the updater wrote on its last run.
     private(set) var writes: WriteSet
-    /// The records that it changed when it ran last.
+    /// The records that it changed on its last run.
     private(set) var touched: TouchedRecords
-    /// Those of them that came or went by it, or are of another type.
+    /// Those of `touched` that came, went or changed type because of it.
     private(set) var replaced: [RecordIndex]
-    /// The records that its result then followed from, those that it wrote among them.
+    /// The records that this result depended on, including those it wrote.
     private(set) var read: TouchedRecords
-    /// What its result followed from besides.
+    /// What else this result depended on.
     private(set) var noticed: Noticed
     /// All of these records.
     private(set) var looked: TouchedRecords
 
-    /// A draft for an entry's update: notes what is looked at, and keeps everything that is written as data.
+    /// A draft for an entry's update: notes what is looked at, and keeps everything written as data.
     static func draft(on snapshot: Snapshot) -> Draft {
         var draft = Draft(on: snapshot)
         draft.looked = TouchedRecords()

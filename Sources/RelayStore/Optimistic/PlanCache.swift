@@ -1,7 +1,7 @@
 import RelayArtifacts
 @_spi(Rooms) import RelayRecords
 
-/// Plans of operations, prepared once for each operation and its variables.
+/// Plans of operations, prepared once per operation and variables.
 struct PlanCache {
     private struct Key: Hashable {
         let operation: ObjectIdentifier
@@ -9,7 +9,7 @@ struct PlanCache {
     }
 
     private struct Entry {
-        /// Keeps the identity from being given to another operation.
+        /// Keeps its identity from being reused by another operation.
         let operation: NormalizationOperation
         let plan: NormalizationPlan
     }
@@ -21,7 +21,7 @@ struct PlanCache {
         let node = operation.request.node.operation
         let key = Key(operation: ObjectIdentifier(node), variables: operation.request.variables)
         if let entry = entries[key] { return entry.plan }
-        // Rare, and cheap to make again.
+        // Rare, and cheap to rebuild.
         if entries.count >= Self.limit { entries = [:] }
         let plan = NormalizationPlan(node, variables: operation.request.variables, symbols: symbols)
         entries[key] = Entry(operation: node, plan: plan)
@@ -29,7 +29,7 @@ struct PlanCache {
     }
 }
 
-/// Plans of fragments, prepared once for each fragment and the variables it uses.
+/// Plans of fragments, prepared once per fragment and the variables it uses.
 struct ReaderPlans {
     private struct Key: Hashable {
         let fragment: ObjectIdentifier
@@ -48,7 +48,7 @@ struct ReaderPlans {
     }
 
     private var entries: [Key: Entry] = [:]
-    /// Rows of a list are read one after the other, by one fragment.
+    /// Rows of a list are read one after another, by one fragment.
     private var last: Entry?
     private static let limit = 1_024
 

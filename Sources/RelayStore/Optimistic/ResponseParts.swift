@@ -1,14 +1,14 @@
 @_spi(Rooms) import RelayRecords
 import Threads
 
-/// What one execution's response was read from so far, when more parts of it are to come (`@defer`, `@stream`): the
-/// next one is read with that, and not with what others have written in between.
+/// What one execution's response has been read from so far, if more parts of it are to come (`@defer`, `@stream`): the
+/// next part is read with that, and not with what others have written in between.
 package final class ResponseParts: Sendable {
     enum Held {
-        /// No part is to come, or its state has been let go of.
+        /// No part is to come, or its state has been released.
         case nothing
         case state(Snapshot)
-        /// The response was not taken in; so its parts are not either.
+        /// The response was refused, so its parts are too.
         case refused
 
         var isNothing: Bool { if case .nothing = self { true } else { false } }
@@ -22,7 +22,7 @@ package final class ResponseParts: Sendable {
 
     var state: Snapshot? { if case .state(let state) = held { state } else { nil } }
 
-    /// The response of which parts are to come; also when its state has been let go of.
+    /// The response whose parts are to come; kept even when its state has been released.
     var response: PartedResponse? { now.withLock(\.response) }
 
     /// - Returns: what was held. Freeing it may take long.
@@ -36,7 +36,7 @@ package final class ResponseParts: Sendable {
     /// - Returns: what was held. Freeing it may take long.
     func letGo() -> Held {
         now.withLock { now in
-            // What is remembered of connections is in numbers that may be reused now.
+            // What is remembered about connections uses numbers that may now be reused.
             defer { now = (.nothing, now.response.map { PartedResponse(id: $0.id) }) }
             return now.held
         }
@@ -46,13 +46,14 @@ package final class ResponseParts: Sendable {
     package func end() { _ = hold(.nothing, of: nil) }
 }
 
-/// The executions of which parts are outstanding. Each holds a whole state of the store, with all its numbers; they let go
-/// of those that the store waits for when the texts have doubled meanwhile (``SymbolCollection/Growth/patience``).
+/// The executions that have outstanding parts. Each holds a whole state of the store, with all its numbers. Executions
+/// release the states that the store waits for if the texts have doubled meanwhile
+/// (``SymbolCollection/Growth/patience``).
 struct OutstandingParts {
     private struct Entry { weak var parts: ResponseParts? }
 
     private var entries: [ObjectIdentifier: Entry] = [:]
-    /// With more, those that hold nothing any more are taken out.
+    /// Above this count, those that no longer hold anything are removed.
     private var looksAt = fewEntries
     private static let fewEntries = 64
 
@@ -63,7 +64,7 @@ struct OutstandingParts {
         looksAt = max(2 * entries.count, Self.fewEntries)
     }
 
-    /// Has those let go of their state who have one of another epoch.
+    /// Makes those with a state of another epoch release it.
     /// - Returns: the states. Freeing them may take long.
     mutating func letGo(butOf epoch: SymbolEpoch) -> [ResponseParts.Held] {
         entries.values.compactMap(\.parts)

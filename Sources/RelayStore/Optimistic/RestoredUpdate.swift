@@ -2,8 +2,9 @@
 
 /// What an optimistic entry of an earlier process does to the records below it.
 ///
-/// Its updater is gone with that process; what it wrote is in the log. Places in lists are right on the state that they
-/// were written on only. On any other, a list is changed by what has come, gone and been moved there, and next to which others.
+/// Its updater is gone with that process; what it wrote is in the log. List indices are valid only on the state that
+/// they were written on. On any other, a list is changed by what was added, removed and moved there, and by the
+/// neighbours of each.
 struct RestoredUpdate: Sendable {
     private let writes: WriteSet
     private var lists: [ListChange] = []
@@ -13,15 +14,15 @@ struct RestoredUpdate: Sendable {
         self.writes = writes
         var draft = Draft(on: state)
         draft.apply(writes)
-        // In their order: what is written goes to the log.
+        // In order: what is written goes to the log.
         var seen: Set<ChangeSet.Field> = []
         for field in draft.changes.fields where seen.insert(field).inserted {
-            // What is added to a list that is not there is added to the one that comes.
+            // Additions to a missing list are added to the one that arrives.
             guard let new = draft.snapshot.list(field),
                 let old = state.list(field) ?? (state.isWithout(field) ? .empty : nil)
             else { continue }
             let change = ListChange(field, from: old, to: new.records, state, draft.snapshot)
-            // What cannot be told so, as nulls, is written as it was.
+            // What cannot be expressed this way, such as nulls, is written as it was.
             if change.list(from: old.records, in: draft.snapshot) == new.records {
                 lists.append(change)
             }
@@ -35,20 +36,20 @@ struct RestoredUpdate: Sendable {
     }
 }
 
-/// What comes into a list of links, what goes, and what comes to stand elsewhere.
+/// What is inserted into a list of links, what is removed, and what is moved.
 ///
-/// It is kept by ids: numbers of records may be others the next time. Lists are walked by numbers, however long they are.
+/// It is kept by id: record numbers may differ next time. Lists are walked by number, however long they are.
 private struct ListChange: Sendable {
     fileprivate typealias Element = ListElement<RecordIndex>
 
     private struct Insertion<ID: Hashable & Sendable>: Sendable {
         let element: ListElement<ID>
-        /// What it stands behind; nil at the beginning.
+        /// The element it follows; nil at the beginning.
         let previous: ListElement<ID>?
-        /// The next one after it that has stayed where it was; nil in what was put at the end.
+        /// The next element after it that has not moved; nil for an element put at the end.
         let next: ListElement<ID>?
-        /// It stood elsewhere in the list. It stays away where the list has not got it any more, and where it is where the
-        /// list has none of its neighbours.
+        /// It was elsewhere in the list. If the list no longer has it, it stays out; if the list has none of its
+        /// neighbours, it stays where it is.
         let isMoved: Bool
 
         func map<Other>(_ id: (ID) -> Other) -> Insertion<Other> {
@@ -98,15 +99,15 @@ private struct ListChange: Sendable {
         self.inserted = inserted.reversed().map { $0.map(id) }
     }
 
-    /// Those of both lists that have come to stand elsewhere. As few as possible: the others are the longest row of
-    /// elements that has kept its order.
+    /// The elements of both lists that have moved. As few as possible: the others are the longest sequence that has
+    /// kept its order.
     private static func moved(from old: [Element?], to new: [Element?]) -> Set<Element> {
         var places: [Element: Int] = [:]
         for (place, element) in old.enumerated() { if let element { places[element] = place } }
         let common = new.compactMap { element in
             element.flatMap { element in places[element].map { (element: element, place: $0) } }
         }
-        // For each length, the row of that length which ends first in the old list: its end in the new one.
+        // For each length, the sequence of that length that ends earliest in the old list: its end in the new one.
         var ends: [Int] = []
         var previous: [Int?] = []
         for (index, one) in common.enumerated() {
@@ -136,7 +137,7 @@ private struct ListChange: Sendable {
         }
     }
 
-    /// The list that the change makes of another one.
+    /// The list that results from applying the change to another one.
     func list(from old: [RecordIndex?], in state: Snapshot) -> [RecordIndex?] {
         func number(_ id: DataID) -> RecordIndex { state.symbols.record(id.rawValue) }
         let inserted = inserted.map { $0.map(number) }
@@ -173,7 +174,7 @@ private struct ListChange: Sendable {
         return list.records
     }
 
-    /// Puts right what the writes, with their places, have made of the list.
+    /// Corrects what the writes, with their indices, have made of the list.
     func write(on before: Snapshot, _ draft: inout Draft) {
         guard let record = draft.snapshot.existing(record.rawValue),
             let type = draft.snapshot.type(of: record),
@@ -199,7 +200,8 @@ private struct ListChange: Sendable {
     }
 }
 
-/// An element of a list; of an edge, what it leads to: the server's edge to a node is another than the client's.
+/// An element of a list; for an edge, also what it links to: the server's edge to a node is a different record from the
+/// client's.
 private struct ListElement<ID: Hashable & Sendable>: Hashable, Sendable {
     let id: ID
     let node: ID?
@@ -209,7 +211,7 @@ private struct ListElement<ID: Hashable & Sendable>: Hashable, Sendable {
     }
 }
 
-/// Finds elements by what they are, or lead to.
+/// Finds elements by what they are, or link to.
 private struct ElementIndex {
     private var ids: [RecordIndex: Int] = [:]
     private var nodes: [RecordIndex: Int] = [:]
@@ -218,18 +220,18 @@ private struct ElementIndex {
         ids[element.id] ?? element.node.flatMap { nodes[$0] }
     }
 
-    /// Of those that are the same, the first counts.
+    /// Among equal elements, the first counts.
     mutating func insert(_ element: ListChange.Element, _ number: Int) {
         if ids[element.id] == nil { ids[element.id] = number }
         if let node = element.node, nodes[node] == nil { nodes[node] = number }
     }
 }
 
-/// A list into which elements are put next to others: what one costs does not follow from how many there are.
+/// A list that inserts elements next to others: the cost of each does not depend on the length.
 private struct LinkedElements {
-    /// Of these the places are known.
+    /// The elements whose places are tracked.
     private let asked: ElementIndex
-    /// The first place is before the first element and behind the last one.
+    /// The first place is before the first element and after the last one.
     private var contents: [RecordIndex?] = [nil]
     private var following = [0]
     private var preceding = [0]
@@ -272,7 +274,7 @@ private struct LinkedElements {
 }
 
 extension Snapshot {
-    /// nil where the field has no list.
+    /// nil if the field has no list.
     fileprivate func list(_ field: ChangeSet.Field) -> LinkList? {
         guard let row = row(field.record), let slot = row.slot(of: field.key),
             row.tag(slot) == .links
@@ -280,7 +282,7 @@ extension Snapshot {
         return row.links(slot)
     }
 
-    /// Whether a record is there without the field, or with null in it.
+    /// Whether a record exists and the field is missing or null.
     fileprivate func isWithout(_ field: ChangeSet.Field) -> Bool {
         guard let row = row(field.record) else { return false }
         guard let slot = row.slot(of: field.key) else { return true }

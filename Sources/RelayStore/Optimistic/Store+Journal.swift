@@ -1,31 +1,30 @@
 @_spi(Rooms) public import RelayRecords
 
-// A client's store on disk: the same log as a server's, so the same tools read it.
+// A client's store on disk: the same log format as a server's, so the same tools read it.
 
 extension Store {
-    /// A store that is kept in a journal: it begins with the state that the journal's events lead to, and
-    /// every change becomes an event of it.
+    /// A store that is kept in a journal: it starts in the state that the journal's events lead to, and every change
+    /// becomes an event in it.
     ///
     ///     let journal = try FileJournal(directory: "/var/lib/todo")
     ///     let store = try Store(journal: journal)
     ///
-    /// A screen does not wait for the disk: a change is shown at once, and is in the journal a moment
-    /// later. Mutations that were under way when the process ended are shown as they were, until they
-    /// are sent again and answered (`Environment.resumeMutations`). Their updaters are gone: where a list has changed
-    /// meanwhile, what they have added and taken out there is found by its ids. Optimistic updates that belong to no
-    /// mutation are taken back.
+    /// A screen does not wait for the disk: a change is visible at once, and is in the journal a moment later.
+    /// Mutations that were in flight when the process ended are shown as they were, until they are sent again and
+    /// answered (`Environment.resumeMutations`). Their updaters are gone: if a list has changed meanwhile, the elements
+    /// they added and removed are found by id. Optimistic updates that belong to no mutation are reverted.
     ///
-    /// A full disk loses nothing: what happens meanwhile waits in memory, up to 64 MiB, and is written
-    /// when there is room. Beyond that, or when the disk fails for good, the store goes on without its
-    /// journal; ``Store/journalStatus`` tells.
+    /// A full disk loses nothing: changes made meanwhile wait in memory, up to 64 MiB, and are written when there is
+    /// room. Beyond that, or if the disk fails permanently, the store continues without its journal; see
+    /// ``Store/journalStatus``.
     ///
     /// - Parameters:
     ///   - journal: opened for this store.
-    ///   - gcReleaseBufferSize: operations that are not retained and that are kept all the same.
-    ///   - queryExpiration: after this a query that was fetched counts as stale; nil: never.
-    ///   - missingFieldHandlers: what answers links that are not in the store; the first that knows is believed.
-    ///   - onJournalChange: told when the journal refuses changes for now, takes them again, or stops.
-    /// - Throws: when the journal has a store already.
+    ///   - gcReleaseBufferSize: how many operations are kept that are not retained.
+    ///   - queryExpiration: the age from which a fetched query counts as stale; nil: never.
+    ///   - missingFieldHandlers: what answers links that are not in the store; the first answer wins.
+    ///   - onJournalChange: called when the journal refuses changes for now, takes them again, or stops.
+    /// - Throws: if the journal already has a store.
     public convenience init(
         journal: some RestorableJournal, gcReleaseBufferSize: Int = 10,
         queryExpiration: Duration? = nil, missingFieldHandlers: [MissingFieldHandler] = [],
@@ -58,7 +57,7 @@ extension Store {
         try keep(NewEvent(timeMicroseconds: time, body: genesis), behind: 0)
     }
 
-    /// Takes back what another store showed that nothing is sent for: what showed it is not here.
+    /// Reverts what another store showed and nothing is sent for: the code that showed it is not here.
     func endUpdatesWithoutMutation() throws {
         for (entry, mutation) in try unfinishedMutations where mutation.intent.mutationID == nil {
             revoke(entry, reason: "what showed it has ended")

@@ -5,7 +5,7 @@ package struct ArrivedPayload {
     package let operation: OperationDescriptor
     package let response: [UInt8]
     package let updater: SelectorUpdater?
-    /// Of the execution that it is for; nil: it comes in one piece.
+    /// The parts of the execution that it is for; nil: it comes in one piece.
     package let parts: ResponseParts?
 
     package init(
@@ -22,11 +22,10 @@ package struct ArrivedPayload {
 extension Store {
     /// Takes in responses that came together: one step of the history, and one notification for all.
     ///
-    /// Each response is read at its own step: it sees those before it, and nothing that comes behind it. So does
-    /// its updater. A response that cannot be taken in leaves the records as they were without it, and the others
-    /// are taken in all the same.
-    /// - Returns: each as it was written, or why it was not taken in:
-    ///   ``StoreError/responseWithoutData(_:)``, `JSONError`, `InvalidResponse`, or what its updater threw.
+    /// Each response is read at its own step: it sees those before it and none after it. So does its updater. A
+    /// response that is refused leaves the records as they would be without it; the others are still taken in.
+    /// - Returns: each response as it was written, or why it was refused: ``StoreError/responseWithoutData(_:)``,
+    ///   `JSONError`, `InvalidResponse`, or what its updater threw.
     /// - Throws: ``StoreError/updateWithinUpdate``.
     package func commitPayloads(
         _ payloads: [ArrivedPayload]

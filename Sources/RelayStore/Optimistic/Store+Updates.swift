@@ -2,13 +2,13 @@ import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) public import RelayRecords
 
-/// What an updater of an operation may do: the records, and the data of its response.
+/// An operation's updater: it gets the records and the data of its response.
 package typealias SelectorUpdater =
     (inout any RecordSourceSelectorProxy, SelectorSnapshot?) throws -> Void
-/// Changes records of the store. Throwing leaves them as they were.
+/// Changes records of the store. If it throws, they stay as they were.
 public typealias StoreUpdater = (inout any RecordSourceProxy) throws -> Void
 
-/// What a mutation expects to come.
+/// What a mutation expects to happen.
 package struct OptimisticMutation {
     /// A response as the server would send it: `{"data": …}`.
     package var response: [UInt8]?
@@ -34,9 +34,9 @@ extension Store {
     }
 
     /// Takes in a response that belongs to no mutation: of a query, of a subscription, from a cache.
-    /// - Returns: what the response says besides its data.
-    /// - Throws: ``StoreError/responseWithoutData(_:)`` when there is none, `JSONError`, or what the
-    ///   updater throws; nothing has changed then.
+    /// - Returns: what the response contains besides its data.
+    /// - Throws: ``StoreError/responseWithoutData(_:)`` if there is none, `JSONError`, or what the updater throws;
+    ///   nothing has changed then.
     @discardableResult
     package func commitPayload(
         _ operation: OperationDescriptor, _ response: [UInt8], updater: SelectorUpdater? = nil
@@ -64,15 +64,14 @@ extension Store {
             OptimisticUpdate { try $0.run(updater, isOptimistic: true) })
     }
 
-    /// Takes back what an optimistic update shows. Without effect when it has ended.
+    /// Reverts an optimistic update. No effect if it has ended.
     package func revert(_ entry: OptimisticEntryID) { revoke(entry, reason: "reverted") }
 
-    /// A mutation begins. What it expects is shown until it is answered or revoked.
+    /// Begins a mutation. What it expects is visible until it is answered or revoked.
     /// - Parameters:
     ///   - optimistic: nil: nothing is shown.
-    ///   - begun: called once the mutation has begun, by the one writer and before anything is told: so in the
-    ///     order in which mutations begin. It must not call the store, but for
-    ///     ``awaitDurability(waitsOutRefusals:_:)``.
+    ///   - begun: called once the mutation has begun, by the single writer and before any notification: so in the order
+    ///     in which mutations begin. It must not call the store, except for ``awaitDurability(waitsOutRefusals:_:)``.
     package func applyMutation(
         _ operation: OperationDescriptor, mutationID: MutationID? = nil,
         optimistic: OptimisticMutation? = nil, begun: (OptimisticEntryID) -> Void = { _ in }
@@ -112,9 +111,8 @@ extension Store {
             }, begun)
     }
 
-    /// A mutation is answered: what it showed goes and the response comes, in one step and one
-    /// notification.
-    /// - Throws: as ``commitPayload(_:_:updater:)``; the mutation is then still to be revoked.
+    /// Answers a mutation: what it showed goes and the response arrives, in one step and one notification.
+    /// - Throws: as ``commitPayload(_:_:updater:)``; the mutation must then still be revoked.
     @discardableResult
     package func commitResponse(
         _ entry: OptimisticEntryID, _ operation: OperationDescriptor, _ response: [UInt8],
@@ -135,8 +133,8 @@ extension Store {
         }
     }
 
-    /// A mutation ends without an answer: error, cancel, timeout, disconnect. Without effect when it has
-    /// ended. Inside an updater, the mutation's own too, it ends when the updater's commit is done.
+    /// Ends a mutation without an answer: error, cancel, timeout, disconnect. No effect if it has ended. Inside an
+    /// updater, even the mutation's own, it ends once the updater's commit is done.
     /// - Parameter reason: for people who read the log.
     package func revoke(_ entry: OptimisticEntryID, reason: String) {
         let revoke: Task = { writer, outcome, store in
@@ -149,8 +147,8 @@ extension Store {
         try? write { writer, outcome in revoke(&writer, &outcome, self) }
     }
 
-    /// The connection that a mutation was sent over ended before its answer came. How often that has happened
-    /// is kept with the mutation. Without effect when it has ended.
+    /// The connection that a mutation was sent over ended before its answer came. The number of times this has happened
+    /// is kept with the mutation. No effect if it has ended.
     package func noteInterruption(of entry: OptimisticEntryID) throws {
         try write { writer, outcome in
             let sequence = writer.state.confirmed.sequence
@@ -159,13 +157,13 @@ extension Store {
         }
     }
 
-    /// Whether a mutation has begun and not ended. True inside an updater, where it cannot be known.
+    /// Whether a mutation has begun and not ended. True inside an updater, where this cannot be known.
     package func isPending(_ entry: OptimisticEntryID) -> Bool {
         (try? write { writer, _ in writer.state.entries[entry] != nil }) ?? true
     }
 
-    /// The mutations that have begun and not ended, oldest first; after a restart also those of the
-    /// process before.
+    /// The mutations that have begun and not ended, oldest first; after a restart this includes those of the previous
+    /// process.
     package var pendingMutations: [(entry: OptimisticEntryID, mutation: PendingMutation)] {
         get throws {
             try write { writer, _ in
@@ -174,7 +172,7 @@ extension Store {
         }
     }
 
-    /// Those of the pending mutations that the process before this one has left, oldest first.
+    /// The pending mutations left by the previous process, oldest first.
     package var unfinishedMutations: [(entry: OptimisticEntryID, mutation: PendingMutation)] {
         get throws {
             try write { writer, _ in
@@ -209,7 +207,7 @@ extension Store {
         finish(step, from: sequence, &writer, &outcome)
     }
 
-    /// Writes a response's data to a draft, and has the handlers of its fields run.
+    /// Writes a response's data to a draft, and runs the handlers of its fields.
     /// - Returns: also the state that the operation reads the response from.
     func normalize(
         _ response: [UInt8], _ operation: OperationDescriptor, _ draft: inout Draft,
@@ -228,7 +226,7 @@ extension Store {
     }
 
     /// Runs an operation's updater on a draft that has the response.
-    /// - Parameter reading: what the operation reads of it.
+    /// - Parameter reading: what the operation reads from it.
     func run(
         _ updater: SelectorUpdater, of operation: OperationDescriptor, _ reading: SelectorSnapshot,
         _ draft: inout Draft, _ writer: inout Writer
@@ -245,8 +243,8 @@ extension Store {
 }
 
 extension Draft {
-    /// Runs an updater; what it did wrong without throwing is thrown here. The draft is then half written, and tells
-    /// what was looked at.
+    /// Runs an updater; what it did wrong without throwing is thrown here. The draft is then half written, and still
+    /// knows what was looked at.
     fileprivate mutating func run(_ updater: StoreUpdater, isOptimistic: Bool = false) throws {
         let proxy = DraftProxy(
             give(), connections: EdgeConnections(), isOptimistic: isOptimistic, isUpdater: true)

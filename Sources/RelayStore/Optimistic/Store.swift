@@ -4,14 +4,13 @@ import RelayJSON
 import Synchronization
 import Threads
 
-/// The records of a client: what was confirmed, and what is shown on top of it.
+/// A client's records: the confirmed ones, with optimistic changes on top.
 ///
-/// Any thread may call anything. One writer at a time changes the records; readers hold a snapshot and
-/// do not wait. After each commit those subscriptions are told whose data has changed, in the
-/// order of the commits and outside all locks.
+/// Any thread may call anything. One writer at a time changes the records; readers hold a snapshot and do not wait.
+/// After each commit, the subscriptions whose data has changed are notified, in commit order and outside all locks.
 ///
-/// With a journal every change becomes events of it. They are handed over in the order of the commits and
-/// not waited for: a screen does not wait for a disk.
+/// With a journal, every change becomes events in it. They are handed over in commit order without waiting: a screen
+/// does not wait for a disk.
 public final class Store: Sendable {
     /// What the writer's lock guards.
     struct Writer: ~Copyable {
@@ -19,15 +18,15 @@ public final class Store: Sendable {
         var plans = PlanCache()
         var operations = RetainedOperations()
         var subscriptions = SubscriptionTable()
-        /// Fields with arguments that updaters made, so that no operation need select them.
+        /// Fields with arguments made by updaters, so no operation need select them.
         var ownFields: Set<ChangeSet.Field> = []
         var symbols: SymbolCollection
         var outstanding = OutstandingParts()
-        /// Responses that may have come in parts.
+        /// How many responses may have come in parts.
         var partedCount: UInt64 = 0
-        /// The garbage collection under way.
+        /// The garbage collection in progress.
         var collection: GarbageCollection?
-        /// Another was asked for meanwhile.
+        /// Another was requested meanwhile.
         var collectsAgain = false
 
         init(state: StoreState, _ options: StoreOptions) {
@@ -37,35 +36,35 @@ public final class Store: Sendable {
         }
     }
 
-    /// Something to be done under the writer's lock by its next holder.
+    /// Work to be done under the writer's lock by its next holder.
     typealias Task = @Sendable (inout Writer, inout Outcome, Store) -> Void
 
     let options: StoreOptions
     package let symbols: Symbols
     private let writer: Lock<Writer>
-    /// What readers see; behind one reference, so that to take it counts one.
+    /// What readers see; behind one reference, so that taking it costs one reference count.
     let publication: Lock<PublishedSnapshot>
     private let readers = Lock(ReaderPlans())
     private let handlerProvider: Lock<any HandlerProvider>
     private let deliveries: Deliveries
     let observers = StoreObservers()
     private let tasks = Lock<[Task]>([])
-    /// Whether tasks may wait.
+    /// Whether tasks may be waiting.
     private let hasTasks = Atomic(false)
     private let journal: StoreJournal?
-    /// Those who wait for what no journal keeps; they need not, but they have an order.
+    /// Waiters for changes that no journal keeps; they need not wait, but they have an order.
     private let unjournaled = DurabilityWaiters()
     let isCollectionScheduled = Atomic(false)
     let collectionHolds = Lock(CollectionHolds())
-    /// The thread that holds the writer's lock; zero when none does.
+    /// The thread that holds the writer's lock; zero if none does.
     private let writingThread = Atomic<UInt>(0)
 
     /// A store that lives as long as the process.
     /// - Parameters:
-    ///   - source: the records that it begins with; see ``source``.
-    ///   - gcReleaseBufferSize: operations that are not retained and that are kept all the same.
-    ///   - queryExpiration: after this a query that was fetched counts as stale; nil: never.
-    ///   - missingFieldHandlers: what answers links that are not in the store; the first that knows is believed.
+    ///   - source: the records that it starts with; see ``source``.
+    ///   - gcReleaseBufferSize: how many operations are kept that are not retained.
+    ///   - queryExpiration: the age from which a fetched query counts as stale; nil: never.
+    ///   - missingFieldHandlers: what answers links that are not in the store; the first answer wins.
     public convenience init(
         source: RecordSource = RecordSource(), gcReleaseBufferSize: Int = 10,
         queryExpiration: Duration? = nil, missingFieldHandlers: [MissingFieldHandler] = []
@@ -73,19 +72,19 @@ public final class Store: Sendable {
         self.init(
             source.snapshot,
             options: StoreOptions(gcReleaseBufferSize, queryExpiration, missingFieldHandlers))
-        // Refused inside an updater of this store only, which has none yet.
+        // Only refused inside an updater of this store, which has none yet.
         try? endUpdatesWithoutMutation()
     }
 
-    /// The confirmed records as they are now, as a value that can be kept and given to another store. What
-    /// is shown optimistically is no part of it.
+    /// The confirmed records as they are now, as a value that can be kept and given to another store. Optimistic
+    /// changes are not part of it.
     /// - Throws: inside an updater of this store.
     public var source: RecordSource {
         get throws { RecordSource(try confirmed) }
     }
 
-    /// - Parameter snapshot: what a journal was folded to; its pending mutations are shown with the writes
-    ///   that the journal has, until they are answered or revoked.
+    /// - Parameter snapshot: the fold of a journal; its pending mutations are shown with the writes that the journal
+    ///   has, until they are answered or revoked.
     package init(_ snapshot: Snapshot = Snapshot(), options: StoreOptions) {
         self.options = options
         deliveries = Deliveries(observers, limit: options.waitingDeliveryLimit)
@@ -111,10 +110,10 @@ public final class Store: Sendable {
     /// What `@connection` and the like do with their fields.
     var handlers: any HandlerProvider { handlerProvider.withLock { $0 } }
 
-    /// Takes other handlers from here on: an environment brings its own.
+    /// Uses other handlers from here on: an environment brings its own.
     package func use(_ handlers: any HandlerProvider) { handlerProvider.withLock { $0 = handlers } }
 
-    /// Tells of what the store does, in order and outside all locks, until the token is cancelled.
+    /// Reports what the store does, in order and outside all locks, until the token is cancelled.
     package func observe(_ tell: @escaping @Sendable (StoreEvent) -> Void) -> Retention {
         observers.add(tell)
     }
@@ -124,7 +123,7 @@ public final class Store: Sendable {
     /// What a commit leaves to be done, in order.
     struct Outcome {
         var deliveries: [Delivery] = []
-        /// What may take long to free; it goes when the lock is free.
+        /// What may take long to free; released when the lock is free.
         var held: [ResponseParts.Held] = []
 
         mutating func call(_ body: @escaping @Sendable () -> Void) {
@@ -136,7 +135,7 @@ public final class Store: Sendable {
     /// Whether the caller is inside a write: in an updater.
     var isWritingHere: Bool { writingThread.load(ordering: .relaxed) == currentThread() }
 
-    /// Runs the body as the one writer, publishes what it did and tells whom it concerns.
+    /// Runs the body as the single writer, publishes what it did and notifies those affected.
     func write<R>(
         _ body: (inout Writer, inout Outcome) throws -> sending R
     ) throws -> sending R {
@@ -153,8 +152,8 @@ public final class Store: Sendable {
             writingThread.store(thread, ordering: .relaxed)
             defer { writingThread.store(0, ordering: .relaxed) }
             var outcome = Outcome()
-            // Also when the body throws: what was asked for, before it or by it, has nothing to do with that. What the
-            // body asked for is done before another thread can take it over, and have to tell of it.
+            // Also when the body throws: what was requested, before it or by it, has nothing to do with that. What the
+            // body requested is done before another thread can take it over and have to send its notifications.
             defer {
                 perform(&writer, &outcome)
                 isToldOf = deliveries.add(outcome.deliveries)
@@ -165,16 +164,15 @@ public final class Store: Sendable {
         }
     }
 
-    /// Has something done under the writer's lock: now, or by the holder of the lock once that is done.
+    /// Has something done under the writer's lock: now, or by the holder of the lock once it is done.
     ///
-    /// For the end of tokens, which may come at any place, also inside an updater.
+    /// For the end of tokens, which may come anywhere, even inside an updater.
     func afterwards(_ task: @escaping Task) {
         withNextWrite(task)
         if !isWritingHere { performTasks() }
     }
 
-    /// Has something done at the start of the next write. The caller may hold any lock: nothing is told
-    /// now.
+    /// Has something done at the start of the next write. The caller may hold any lock: no notification is sent now.
     func withNextWrite(_ task: @escaping Task) {
         tasks.withLock { tasks in
             tasks.append(task)
@@ -188,11 +186,12 @@ public final class Store: Sendable {
         afterwards { _, outcome, _ in outcome.call(body) }
     }
 
-    /// Does what waits and tells of it, unless another thread has the lock: that looks again when it has let go of it.
+    /// Does waiting tasks and sends their notifications, unless another thread has the lock: that thread looks again
+    /// after releasing it.
     private func performTasks() {
         var isToldOf = false
         defer { if isToldOf { deliveries.deliver() } }
-        // The list itself is asked: a thread that adds to it later finds the writer's lock free.
+        // Check the list itself: a thread that adds to it later finds the writer's lock free.
         while tasks.withLock({ !$0.isEmpty }) {
             var held: [ResponseParts.Held] = []
             defer { held.removeAll() }
@@ -209,7 +208,7 @@ public final class Store: Sendable {
     }
 
     private func perform(_ writer: inout Writer, _ outcome: inout Outcome) {
-        // What is overlooked here is found when the lock is free again.
+        // Anything missed here is found when the lock is free again.
         guard hasTasks.load(ordering: .acquiring) else { return }
         let waiting = tasks.withLock { tasks -> [Task] in
             defer {
@@ -221,9 +220,9 @@ public final class Store: Sendable {
         for task in waiting { task(&writer, &outcome, self) }
     }
 
-    /// Takes in what an input of the state did: journal, readers, subscriptions.
-    /// - Parameter isCollection: whether the step forgets what is not read. Observers are told of the collection as
-    ///   a whole.
+    /// Takes in the result of an input to the state: journal, readers, subscriptions.
+    /// - Parameter isCollection: whether the step drops what is not read. Observers are told about the collection as a
+    ///   whole.
     func finish(
         _ step: StoreState.Step, from sequence: UInt64, isCollection: Bool = false,
         _ writer: inout Writer, _ outcome: inout Outcome
@@ -236,7 +235,7 @@ public final class Store: Sendable {
         }
         let head = writer.state.head
         let next = PublishedSnapshot(head)
-        // What was there before goes when the lock is free again: it may be the last to hold many rows.
+        // The previous state is released when the lock is free again: it may be the last to hold many rows.
         let last = publication.withLock { published in
             defer { published = next }
             return published
@@ -248,7 +247,7 @@ public final class Store: Sendable {
         noteGrowth(&writer, &outcome)
     }
 
-    /// The deliveries of one commit, with what observers are told around them.
+    /// The deliveries of one commit, with the observers' events around them.
     private func observed(
         _ told: [Delivery], of step: StoreState.Step, _ state: StoreState
     ) -> [Delivery] {
@@ -277,19 +276,18 @@ public final class Store: Sendable {
     /// Whether changes are kept.
     public var journalStatus: JournalStatus { journal?.status ?? .keeping }
 
-    /// Waits until everything that has changed so far is in the journal, and on the disk. Without a journal it
-    /// returns at once.
-    /// - Throws: why it is not, when the journal refuses for now or has stopped; see ``journalStatus``.
+    /// Waits until all changes so far are in the journal and on the disk. Without a journal it returns at once.
+    /// - Throws: the reason they are not, if the journal refuses for now or has stopped; see ``journalStatus``.
     public func synchronize() async throws { try await journal?.synchronize() }
 
-    /// Has `tell` called once everything that has changed so far is in the journal, and on the disk, or with why
-    /// it is not; without a journal, always. Nothing is told now, so that this may be called inside a write:
-    /// that is for ``tellOfDurability()``.
+    /// Has `tell` called once all changes so far are in the journal and on the disk, or with the reason they are not;
+    /// without a journal, always successfully. Nothing is called now, so this may be used inside a write:
+    /// ``tellOfDurability()`` makes the calls.
     ///
-    /// Calls come in the order in which they were asked for, one after the other, outside all locks.
+    /// Calls are made in the order they were requested, one at a time, outside all locks.
     ///
-    /// - Parameter waitsOutRefusals: whether a journal that refuses for now is waited for. One that has
-    ///   stopped is not.
+    /// - Parameter waitsOutRefusals: whether to wait while a journal refuses for now. A stopped journal is not waited
+    ///   for.
     /// - Returns: for ``endWait(_:)``.
     package func awaitDurability(
         waitsOutRefusals: Bool, _ tell: @escaping @Sendable (Result<Void, any Error>) -> Void
@@ -299,18 +297,18 @@ public final class Store: Sendable {
         return waiter
     }
 
-    /// One that waits is let go of, and not told.
+    /// Releases a waiter without calling it.
     package func endWait(_ waiter: DurabilityWaiter) {
         if let journal { journal.endWait(waiter) } else { unjournaled.remove(waiter) }
     }
 
-    /// Tells those who wait for what is durable already. To be called after ``awaitDurability(waitsOutRefusals:_:)``,
+    /// Calls those that wait for what is already durable. To be called after ``awaitDurability(waitsOutRefusals:_:)``,
     /// outside all locks.
     package func tellOfDurability() {
         if let journal { journal.tellWaiters() } else { unjournaled.tell { (0, .keeping) } }
     }
 
-    /// Keeps an event that is in the snapshot that the store was made of, and not in the journal yet.
+    /// Keeps an event that is in the snapshot the store was made from, but not in the journal yet.
     package func keep(_ event: NewEvent, behind sequence: UInt64) throws {
         try write { writer, _ in
             journal?.add([event], behind: sequence, confirmed: writer.state.confirmed)
@@ -319,11 +317,11 @@ public final class Store: Sendable {
 
     // MARK: Plans
 
-    /// How a selector reads, prepared once for each fragment and its variables.
+    /// How a selector reads, prepared once per fragment and variables.
     func plan(_ selector: ReaderSelector) -> ReaderPlan {
         readers.withLock { plans in
             plans.plan(selector) {
-                // Code that looks for names outside of the writer's lock has a state: so none of what it looks in goes.
+                // Code that looks up names outside the writer's lock holds a state, so nothing it looks in is released.
                 withExtendedLifetime(published) {
                     ReaderPlan(
                         selector.fragment, variables: selector.variables, symbols: symbols)
@@ -342,7 +340,7 @@ final class PublishedSnapshot: Sendable {
     func read(
         _ selector: ReaderSelector, _ plan: ReaderPlan, previous: DataNode?
     ) -> SelectorSnapshot {
-        // What was read holds its numbers before the snapshot can go.
+        // What was read holds its numbers before the snapshot can be released.
         defer { withExtendedLifetime(self) {} }
         return snapshot.read(selector, plan, previous: previous)
     }

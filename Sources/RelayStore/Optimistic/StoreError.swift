@@ -7,9 +7,9 @@ package enum StoreError: Error, Hashable, CustomStringConvertible {
     case updateWithinUpdate
     /// The optimistic entry has ended: it was answered or revoked before.
     case entryHasEnded
-    /// The response has no data. What it has instead is for the caller to tell.
+    /// The response has no data. The caller reports what it has instead.
     case responseWithoutData(ResponseSummary)
-    /// An optimistic response is none that the operation could have.
+    /// An optimistic response that the operation could not have.
     case unfitOptimisticResponse(ResponseSummary)
 
     private static func text(_ error: JSONValue) -> String {

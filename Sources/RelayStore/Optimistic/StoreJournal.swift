@@ -2,7 +2,7 @@
 import Synchronization
 import Threads
 
-/// Hands a store's events to its journal, in order, and again where it refuses for now.
+/// Hands a store's events to its journal, in order, and again if it refuses for now.
 final class StoreJournal: Sendable {
     private let journal: any EventJournal
     private let options: StoreOptions
@@ -18,7 +18,7 @@ final class StoreJournal: Sendable {
 
     var status: JournalStatus { backlog.withLock { $0.status } }
 
-    /// Takes events in, in the order of the calls.
+    /// Takes events in, in call order.
     func add(_ events: [NewEvent], behind sequence: UInt64, confirmed: Snapshot) {
         let batch = JournalBacklog.Batch(events, behind: sequence, confirmed: confirmed)
         let hasNews = backlog.withLock { backlog in
@@ -29,8 +29,8 @@ final class StoreJournal: Sendable {
         handOver()
     }
 
-    /// Waits until everything that was taken in so far is durable.
-    /// - Throws: why it is not, when the journal refuses or has failed.
+    /// Waits until everything taken in so far is durable.
+    /// - Throws: the reason it is not, if the journal refuses or has failed.
     func synchronize() async throws {
         try await withCheckedThrowingContinuation { continuation in
             wait(DurabilityWaiter(waitsOutRefusals: false) { continuation.resume(with: $0) })
@@ -38,21 +38,21 @@ final class StoreJournal: Sendable {
         }
     }
 
-    /// Has `tell` called once everything that was taken in so far is durable, or with why it is not. Nothing is
-    /// told anything now: that is for ``tellWaiters()``, and for what the journal says later.
+    /// Has `tell` called once everything taken in so far is durable, or with the reason it is not. Nothing is called
+    /// now: that is for ``tellWaiters()``, and for when the journal answers later.
     func wait(_ waiter: DurabilityWaiter) {
         waiters.add(waiter) { backlog.withLock { $0.addedCount } }
     }
 
     func endWait(_ waiter: DurabilityWaiter) { waiters.remove(waiter) }
 
-    /// Tells those who need not wait any longer, on the caller's thread and on no thread of the journal's.
+    /// Calls the waiters that need wait no longer, on the caller's thread and not on one of the journal's.
     func tellWaiters() {
-        // Asked for under the waiters' lock: what changes behind it finds them again.
+        // Evaluated under the waiters' lock: any later change finds them again.
         waiters.tell { backlog.withLock { ($0.durableCount, $0.status) } }
     }
 
-    /// On a thread of its own: the code that is told may write to the store, and so to the journal.
+    /// On a thread of its own: the code called may write to the store, and so to the journal.
     private func tellWaitersSoon() {
         if !waiters.isEmpty { Task { tellWaiters() } }
     }
@@ -82,13 +82,13 @@ final class StoreJournal: Sendable {
 
     // MARK: News
 
-    /// Not at once: the code that adds events has the store's lock.
+    /// Not at once: the code that adds events holds the store's lock.
     private func tellSoon() {
         options.later(0) { [self] in tellNews() }
         tellWaitersSoon()
     }
 
-    /// Tells of statuses in the order in which they came about, on one thread at a time.
+    /// Reports statuses in the order in which they arose, on one thread at a time.
     private func tellNews() {
         while backlog.withLock({ $0.hasNews }) {
             if isTelling.exchange(true, ordering: .acquiringAndReleasing) { return }

@@ -1,29 +1,28 @@
 @_spi(Rooms) import RelayRecords
 
-/// What a store gets from outside.
+/// A store's options and dependencies.
 package struct StoreOptions: Sendable {
     /// Where events are kept; nil: nowhere.
     package var journal: (any EventJournal)?
     /// Called when the journal refuses events, takes them again, or stops: under no lock, in order.
     package var journalChanged: @Sendable (JournalStatus) -> Void = { _ in }
-    /// Bytes of events that may wait for a journal that refuses. Beyond, the store goes on without it.
+    /// Bytes of events that may wait for a journal that refuses. Beyond that, the store continues without it.
     package var journalBacklogBytes = 64 << 20
-    /// Called on a thread of the journal's when events are durable, with the confirmed state after them.
+    /// Called on one of the journal's threads when events are durable, with the confirmed state after them.
     package var journaled: @Sendable (Snapshot) -> Void = { _ in }
-    /// Notifications that may wait for a callback that takes its time. Beyond, of each subscription only the newest
-    /// waits.
+    /// Notifications that may wait for a slow callback. Beyond that, only the newest of each subscription waits.
     package var waitingDeliveryLimit = 1_024
     /// Microseconds since 1970.
     package var now: @Sendable () -> Int64 = { 0 }
     package var handlers: any HandlerProvider = DefaultHandlerProvider()
     /// Answers fields that are not in the store from what is.
     package var missingFieldHandlers: [MissingFieldHandler] = []
-    /// Operations that are not retained and that are kept all the same, the newest.
+    /// How many operations are kept that are not retained: the newest ones.
     package var releaseBufferSize = 10
-    /// After this, fetched data counts as stale; nil: never.
+    /// The age from which fetched data counts as stale; nil: never.
     package var queryExpirationMicroseconds: Int64?
 
-    /// Runs work after so many milliseconds, never on the caller's own stack.
+    /// Runs work after this many milliseconds, never on the caller's own stack.
     package var later: @Sendable (_ milliseconds: Int, @escaping @Sendable () -> Void) -> Void = {
         milliseconds, work in
         Task {
@@ -35,22 +34,22 @@ package struct StoreOptions: Sendable {
     package var schedule: @Sendable (@escaping @Sendable () -> Void) -> Void = { work in
         Task { work() }
     }
-    /// Records that a garbage collection looks at before it lets writers in again.
+    /// Records that a garbage collection visits before it lets writers in again.
     package var collectionSlice = 4_096
 
-    /// Ids and storage keys below which there is no search for those that are not in use; 0: each collection searches.
+    /// The number of ids and storage keys below which there is no search for unused ones; 0: each collection searches.
     package var leastSymbolCount = 1_024
 
     package init() {}
 
-    /// What programs say, with their clock.
+    /// What programs set, with their clock.
     init(
         _ releaseBufferSize: Int, _ queryExpiration: Duration?,
         _ missingFieldHandlers: [MissingFieldHandler]
     ) {
         now = WallClock.microseconds
         self.releaseBufferSize = releaseBufferSize
-        // A duration that is too long for a number of microseconds is for ever.
+        // A duration too long to express in microseconds means forever.
         queryExpirationMicroseconds = queryExpiration.flatMap { duration in
             let (seconds, attoseconds) = duration.components
             let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)

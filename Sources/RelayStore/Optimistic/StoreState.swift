@@ -2,19 +2,19 @@
 
 /// A store without its lock: confirmed records, optimistic entries on top, and the state that readers see.
 ///
-/// Pure: every input returns what it did, nothing waits and nothing is told.
+/// Pure: every input returns what it did; nothing waits and nothing is notified.
 ///
-/// Invariants: 1. `head` is `confirmed` with what the entries' updates write, in order. 2. An entry stands
-/// for one pending mutation of `confirmed`, and `pending` has its newest writes. 3. An input that throws
-/// has changed nothing. 4. Folding the events that the inputs returned gives `confirmed`.
+/// Invariants: 1. `head` is `confirmed` with what the entries' updates write, in order. 2. Each entry represents one
+/// pending mutation of `confirmed`, and `pending` has its newest writes. 3. An input that throws has changed nothing.
+/// 4. Folding the events that the inputs returned gives `confirmed`.
 struct StoreState {
     private(set) var confirmed: Snapshot
     private(set) var head: Snapshot
     private(set) var entries = OptimisticEntries()
-    /// Whether the events are needed, or only what they do.
+    /// Whether the events are needed, or only their effect.
     private let keepsEvents: Bool
     private var nextEntry: UInt64 = 0
-    /// Entries up to this number were pending in the snapshot that the state began with.
+    /// Entries up to this number were pending in the snapshot that the state started from.
     private let restoredCount: UInt64
 
     /// What an input did.
@@ -23,14 +23,14 @@ struct StoreState {
         var events: [EventBody] = []
         /// What changed in `head`.
         var changes = ChangeSet()
-        /// What changed in `confirmed`, where that may be other than `changes`.
+        /// What changed in `confirmed`, if that may differ from `changes`.
         var confirmed = ChangeSet()
         /// Entries whose updaters threw on the new state.
         var failures: [OptimisticEntries.Failure] = []
     }
 
-    /// - Parameter snapshot: confirmed state, as it was restored. Mutations that are pending in it become
-    ///   entries with the writes that the log has.
+    /// - Parameter snapshot: confirmed state, as restored. Mutations pending in it become entries with the writes that
+    ///   the log has.
     init(_ snapshot: Snapshot, keepsEvents: Bool) {
         confirmed = snapshot
         head = snapshot
@@ -41,7 +41,7 @@ struct StoreState {
         }
     }
 
-    /// Shows what a log has of a pending mutation.
+    /// Shows the log's writes of a pending mutation.
     private mutating func show(_ writes: WriteSet, of mutation: UInt64) {
         let restored = RestoredUpdate(writes, on: head)
         let update = OptimisticUpdate { restored.run(&$0) }
@@ -60,7 +60,7 @@ struct StoreState {
     /// A draft for an update of confirmed state.
     func draft() -> Draft { Draft(on: confirmed, keepsPayloads: keepsEvents) }
 
-    /// Snapshots that are taken from now on are told from older ones.
+    /// Distinguishes snapshots taken from now on from older ones.
     mutating func begin(_ epoch: SymbolEpoch) {
         confirmed.epoch = epoch
         head.epoch = epoch
@@ -68,7 +68,7 @@ struct StoreState {
 
     // MARK: Inputs
 
-    /// A mutation begins; what it expects is shown.
+    /// Begins a mutation; what it expects is shown.
     mutating func begin(
         _ intent: MutationIntent, _ update: OptimisticUpdate
     ) throws -> (id: OptimisticEntryID, step: Step) {
@@ -77,20 +77,20 @@ struct StoreState {
         let entry = OptimisticEntry(
             id: makeEntryID(), mutation: confirmed.sequence + 1, update: update, draft)
         var intent = intent
-        // Also writes that change nothing now: they may, on another state.
+        // Includes writes that change nothing now: they may on another state.
         intent.optimistic = entry.writes.isEmpty ? nil : entry.writes
         let base = confirmed
         confirmed.sequence += 1
         confirmed.pending.append(PendingMutation(sequence: entry.mutation, intent: intent))
         head = draft.snapshot
         head.follow(confirmed)
-        // Once the entry has ended, `head` is `confirmed` again; it shall not have to make room anew each time.
+        // Once the entry has ended, `head` is `confirmed` again; this avoids growing it anew each time.
         confirmed.rows.grow(to: head.rows.count)
         entries.append(entry)
         return (entry.id, step([.mutation(intent)], on: base, draft.changes))
     }
 
-    /// A mutation ends without an answer: error, cancel, timeout, disconnect.
+    /// Ends a mutation without an answer: error, cancel, timeout, disconnect.
     /// - Returns: nil for an entry that has ended.
     mutating func revoke(_ id: OptimisticEntryID, reason: String) -> Step? {
         guard let ended = entries.remove(id) else { return nil }
@@ -103,7 +103,7 @@ struct StoreState {
         return step([.revocation(revocation)], on: base, changes, failures)
     }
 
-    /// A mutation is answered: its entry goes and what was written comes, in one step.
+    /// Answers a mutation: its entry goes and what was written arrives, in one step.
     /// - Parameter draft: made by ``draft()`` since the last input.
     /// - Returns: nil for an entry that has ended; the draft is then not taken in.
     mutating func respond(_ id: OptimisticEntryID, _ draft: Draft) -> Step? {
@@ -122,7 +122,7 @@ struct StoreState {
             [.response(response)], on: base, changes, confirmed: draft.changes, failures)
     }
 
-    /// A change of confirmed state without a mutation.
+    /// Changes confirmed state without a mutation.
     /// - Parameter draft: made by ``draft()`` since the last input.
     mutating func update(_ name: String, _ draft: Draft) -> Step {
         let base = confirmed
@@ -135,7 +135,7 @@ struct StoreState {
         return step
     }
 
-    /// Whether an entry is of the process before this one.
+    /// Whether an entry is from the previous process.
     func isRestored(_ entry: OptimisticEntryID) -> Bool { entry.rawValue <= restoredCount }
 
     /// A mutation was sent, and its connection ended before the answer came.
@@ -149,7 +149,7 @@ struct StoreState {
         return step([.update(.interruption(of: mutation))], on: base, ChangeSet())
     }
 
-    /// Makes `head` anew from `confirmed` and the entries.
+    /// Rebuilds `head` from `confirmed` and the entries.
     /// - Parameter changes: what changed in `confirmed`.
     private mutating func rebase(
         _ changes: ChangeSet, without ended: OptimisticEntries.Ended? = nil
@@ -176,10 +176,10 @@ struct StoreState {
 
 extension Snapshot {
     /// Whether events lead from an earlier state to this one, in the records that they touch and in those that were
-    /// written: debug builds.
+    /// written. For debug builds.
     func isFold(of events: [EventBody], on base: Snapshot, written: ChangeSet) -> Bool {
         var replayed = base
-        // What was written, and events say nothing of, counts as well.
+        // What was written but is in no event counts as well.
         var changes = written
         for body in events {
             let read = body.payload.withUnsafeBytes { try? EventBody(kind: body.kind, payload: $0) }
@@ -195,13 +195,13 @@ extension Snapshot {
 }
 
 extension Snapshot {
-    /// Takes over what is told of confirmed state only.
+    /// Takes over what only confirmed state keeps track of.
     fileprivate mutating func follow(_ confirmed: Snapshot) {
         sequence = confirmed.sequence
         pending = confirmed.pending
     }
 
-    /// - Returns: what the mutation wanted; nil for one that is not pending.
+    /// - Returns: the mutation's intent; nil if it is not pending.
     @discardableResult
     fileprivate mutating func endPending(_ mutation: UInt64) -> MutationIntent? {
         pending.firstIndex { $0.sequence == mutation }.map { pending.remove(at: $0).intent }

@@ -3,21 +3,22 @@ import RelayJSON
 
 /// A response that has been written to a store, and what its operation read of it at that very step.
 ///
-/// The reading is a value. What is written later, by responses of the same burst or by anything else, does not
+/// The reading is a value. Later writes, by responses of the same burst or anything else, do not change it, and a
+/// collection takes nothing from it.
 /// change it, and a collection takes nothing from it.
 package struct WrittenResponse: Sendable {
-    /// What the response says besides its data.
+    /// What the response contains besides its data.
     package let summary: ResponseSummary
-    /// What the operation read from the confirmed records once the response was among them: before its updater
-    /// ran, and without what other mutations show optimistically.
+    /// What the operation read from the confirmed records once the response was among them: before its updater ran, and
+    /// without other mutations' optimistic changes.
     package let reading: SelectorSnapshot
-    /// Keeps the records that the operation reaches from being collected until it is let go of, so that fragments
-    /// in the data can be read by the code that the response is delivered to.
+    /// Keeps the records that the operation reaches from being collected until it is released, so that the code that
+    /// receives the response can read fragments in its data.
     package let hold: Retention
 }
 
 extension Store {
-    /// A response in a draft, before the draft is committed.
+    /// A response in a draft that has not been committed yet.
     struct TakenResponse {
         let operation: OperationDescriptor
         let summary: ResponseSummary
@@ -41,13 +42,13 @@ extension Store {
             note(held, of: summary.hasNext ? response : nil, payload, &writer, &outcome)
             return TakenResponse(operation: operation, summary: summary, reading: reading)
         } catch StoreError.responseWithoutData(let summary) {
-            // A last word without data: nothing more is to come.
+            // A final message without data: nothing more is to come.
             if summary.isPart, !summary.hasNext {
                 note(.nothing, of: nil, payload, &writer, &outcome)
             }
             throw StoreError.responseWithoutData(summary)
         } catch {
-            // Behind a part that is refused, others go on with what was before it.
+            // After a refused part, the others continue from the state before it.
             if !ResponseSummary.isPart(payload.response) {
                 note(.refused, of: nil, payload, &writer, &outcome)
             }
@@ -65,15 +66,15 @@ extension Store {
         if case .state = held { writer.outstanding.insert(parts) }
     }
 
-    /// - Returns: also the state that the operation reads the response from: of a part, with the parts before it alone;
-    ///   and the response, if parts of it may come.
+    /// - Returns: also the state that the operation reads the response from: for a part, with only the parts before it;
+    ///   and the response, if it may come in parts.
     private func normalize(
         _ payload: ArrivedPayload, _ draft: inout Draft, _ writer: inout Writer
     ) throws -> (summary: ResponseSummary, state: Snapshot, response: PartedResponse?) {
         let (operation, response) = (payload.operation, payload.response)
         let held = payload.parts?.held ?? .nothing
         let begun = payload.parts?.response
-        // Most responses come in one piece: they are not looked through for what makes a part.
+        // Most responses come in one piece: they are not searched for signs of a part.
         let isPart = (!held.isNothing || begun != nil) && ResponseSummary.isPart(response)
         var parted = isPart ? begun : payload.parts.map { _ in makeParted(&writer) }
         guard isPart, !held.isNothing else {
@@ -81,11 +82,11 @@ extension Store {
             return (summary, state, parted)
         }
         guard case .state(let former) = held else {
-            // It cannot be told where it belongs.
+            // Where it belongs cannot be known.
             let message = "A part of a response whose beginning was refused was not taken in."
             var summary = ResponseSummary(errors: [["message": .string(message)]])
             summary.isPart = true
-            // What comes behind it is refused as well, until there is another response.
+            // What follows is refused as well, until there is another response.
             summary.hasNext = true
             throw StoreError.responseWithoutData(summary)
         }
@@ -100,7 +101,7 @@ extension Store {
             ) { state = $0 }
             guard summary.hasData else { throw StoreError.responseWithoutData(summary) }
             parted?.own = state
-            // Its path is that of its own response: others may have linked other records there.
+            // Its path refers to its own response: others may have linked other records there.
             _ = try draft.normalize(
                 bytes, plan, root: operation.root, handlers: handlers, response: parted,
                 places: places)
@@ -115,7 +116,7 @@ extension Store {
         return PartedResponse(id: .init(sequence: sequence, number: writer.partedCount))
     }
 
-    /// A response whose draft has been committed under the same lock.
+    /// Makes the result for a response whose draft has been committed under the same lock.
     func written(_ taken: TakenResponse, _ writer: inout Writer) -> WrittenResponse {
         noteFetched(taken.operation, &writer)
         return WrittenResponse(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the store knows of a subscription. It outlives the token until the store has removed it.
+/// What the store knows about a subscription. It outlives the token until the store has removed it.
 final class Listener: Sendable {
     private let callback: @Sendable (SelectorSnapshot) -> Void
     private let isStopped = Atomic(false)

@@ -2,18 +2,19 @@
 
 extension Store {
     /// What a selector reads now. Waits for no writer.
-    /// - Parameter previous: what was read before; parts that are the same are given again.
+    /// - Parameter previous: what was read before; parts that are the same are reused.
     package func lookup(
         _ selector: ReaderSelector, previous: SelectorSnapshot? = nil
     ) -> SelectorSnapshot {
         published.read(selector, plan(selector), previous: previous?.data)
     }
 
-    /// Tells when the data of a snapshot changes. If it has done so since it was read, at once.
+    /// Reports when the data of a snapshot changes; at once if it has changed since it was read.
     ///
-    /// Subscriptions to one selector share one reading. The callback runs outside all locks, on whichever
-    /// thread committed; it may read and write.
-    /// - Returns: a token. Once it is cancelled or let go of, nothing is told any more, also of what has happened already.
+    /// Subscriptions to one selector share one reading. The callback runs outside all locks, on whichever thread
+    /// committed; it may read and write.
+    /// - Returns: a token. Once it is cancelled or released, nothing more is reported, not even what has already
+    ///   happened.
     package func subscribe(
         _ snapshot: SelectorSnapshot, _ tell: @escaping @Sendable (SelectorSnapshot) -> Void
     ) throws -> Retention {

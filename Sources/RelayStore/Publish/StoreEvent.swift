@@ -4,24 +4,24 @@ import Threads
 
 /// Something that a store did; for observers.
 package enum StoreEvent: Sendable {
-    /// Other records can be read from now on.
-    /// - Parameter records: those that differ from before.
+    /// Readers see other records from now on.
+    /// - Parameter records: how many differ from before.
     case published(records: Int)
     case notifyStarted
-    /// - Parameter subscriptions: those that were told.
+    /// - Parameter subscriptions: how many were notified.
     case notifyCompleted(subscriptions: Int)
     case collectionStarted
-    /// - Parameter records: those that were forgotten.
+    /// - Parameter records: how many were dropped.
     case collectionEnded(records: Int)
-    /// An old snapshot, or a proxy of an updater, is kept, so that no number of an id or a storage key is given
-    /// again. Told whenever they have doubled.
-    /// - Parameter symbols: those that have a number.
+    /// An old snapshot, or an updater's proxy, is still held, so no number of an id or a storage key is reused.
+    /// Reported whenever they have doubled.
+    /// - Parameter symbols: how many have a number.
     case snapshotKept(symbols: Int)
-    /// An optimistic updater threw when it ran again on other records. It shows nothing until one of those that it
+    /// An optimistic updater threw when it ran again on other records. It shows nothing until one of the records it
     /// looked at changes again.
     case updaterFailed(_ operation: String?, MutationID?, any Error)
-    /// Observers, or subscribers, were slower than what happened.
-    /// - Parameter events: those that are not told.
+    /// Observers or subscribers were slower than events.
+    /// - Parameter events: how many are not reported.
     case dropped(events: Int)
 }
 

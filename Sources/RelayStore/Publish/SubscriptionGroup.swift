@@ -1,18 +1,18 @@
 @_spi(Rooms) import RelayRecords
 
-/// Equal subscriptions, which are read once.
+/// Equal subscriptions, read once.
 final class SubscriptionGroup: @unchecked Sendable {
-    // Unchecked: the writer's alone.
+    // Unchecked: used only by the writer.
 
-    /// Rises from group to group.
+    /// Increases from group to group.
     let number: Int
     let selector: ReaderSelector
     let record: RecordIndex
     let plan: ReaderPlan
-    /// What the group was told last.
+    /// What the group last received.
     var current: SelectorSnapshot
     var listeners: ContiguousArray<Listener> = []
-    /// The last question of the index that found the group.
+    /// The index's last query that found the group.
     fileprivate(set) var lastQuestion: UInt64 = 0
 
     init(
@@ -26,7 +26,7 @@ final class SubscriptionGroup: @unchecked Sendable {
     }
 }
 
-/// Groups that a change concerns, each once.
+/// Groups affected by a change, each once.
 struct ConcernedGroups {
     private let question: UInt64
     private var groups: ContiguousArray<SubscriptionGroup> = []

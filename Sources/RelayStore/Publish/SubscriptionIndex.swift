@@ -1,9 +1,9 @@
 @_spi(Rooms) import RelayRecords
 
-/// From what changed to who read it, so that a commit asks only those whom it can concern.
+/// Maps changes to their readers, so that a commit checks only those it can affect.
 ///
-/// Readers stand under the number of their record, most records have none or one. Where many read one record
-/// (all queries read the root), the list is sorted by field, so that a change costs what its own readers cost.
+/// Readers are indexed by their record's number; most records have none or one. If many read one record (all queries
+/// read the root), the list is sorted by field, so that the cost of a change depends on its own readers.
 struct SubscriptionIndex {
     struct Reader {
         let group: SubscriptionGroup
@@ -62,7 +62,7 @@ struct SubscriptionIndex {
         for record in changes.deleted { addAll(of: record, to: &groups) }
         for field in changes.fields {
             add(field, to: &groups)
-            // A reader of a list is shown the errors of its elements.
+            // A reader of a list sees the errors of its elements.
             if let list = symbols.list(withElementErrors: field.key) {
                 add(.init(record: field.record, key: list), to: &groups)
             }
@@ -111,13 +111,13 @@ struct SubscriptionIndex {
     }
 }
 
-/// Those who read one record.
+/// The readers of one record.
 final class RecordSubscribers: @unchecked Sendable {
-    // Unchecked: the writer's alone.
+    // Unchecked: used only by the writer.
 
     private typealias Number = Int
 
-    /// As long as there are few.
+    /// Used while there are few.
     private var few: ContiguousArray<SubscriptionIndex.Reader>
     /// By field, once there are many; a group that found no record is under no field.
     private var byField: [NameIndex: [Number: Int]]?

@@ -1,6 +1,6 @@
 @_spi(Rooms) import RelayRecords
 
-/// Who is to be told of which data.
+/// Which subscriptions are notified of which data.
 struct SubscriptionTable {
     private var groups: [ReaderSelector: SubscriptionGroup] = [:]
     private var nextNumber = 0
@@ -9,8 +9,8 @@ struct SubscriptionTable {
     // MARK: Subscriptions
 
     /// - Parameter snapshot: what the subscriber has read, perhaps from an older state.
-    /// - Returns: what the selector reads now; and whether that is to be told at once, because the subscriber has
-    ///   read something else.
+    /// - Returns: what the selector reads now; and whether to report it at once, because the subscriber has read
+    ///   something else.
     mutating func add(
         _ listener: Listener, _ snapshot: SelectorSnapshot, _ plan: ReaderPlan, head: Snapshot
     ) -> (current: SelectorSnapshot, isNew: Bool) {
@@ -19,7 +19,7 @@ struct SubscriptionTable {
         if let known = groups[selector] {
             group = known
         } else {
-            // A record that is unknown yet must have a number to be waited for.
+            // A record that is still unknown needs a number to be waited for.
             let record = head.symbols.record(selector.dataID.rawValue)
             let new = head.read(record, selector, plan, previous: snapshot.data)
             group = SubscriptionGroup(number: nextNumber, record: record, plan, new)
@@ -45,7 +45,7 @@ struct SubscriptionTable {
 
     // MARK: Telling
 
-    /// Who is to be told of changes, older subscriptions first.
+    /// The deliveries for a set of changes, older subscriptions first.
     mutating func deliveries(for changes: ChangeSet, to head: Snapshot) -> [Delivery] {
         if changes.isEmpty { return [] }
         var deliveries: [Delivery] = []
@@ -56,7 +56,7 @@ struct SubscriptionTable {
         return deliveries
     }
 
-    /// Reads a group again; nil when its data is what it was.
+    /// Reads a group again; nil if its data is unchanged.
     private mutating func refresh(
         _ group: SubscriptionGroup, _ head: Snapshot
     ) -> SelectorSnapshot? {
