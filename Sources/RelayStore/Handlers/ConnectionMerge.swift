@@ -59,10 +59,7 @@ struct ConnectionMerge {
                 begin(with: names)
             } else if isOurs {
                 copyFields(names)
-                if names.contains("edges") {
-                    edges.add(edges.all)
-                    pages.noteErrors(of: page)
-                }
+                if names.contains("edges") { edges.add(edges.all) }
                 if names.contains("pageInfo") { takeInfo() }
             } else if !isThere, hasPlace {
                 copyFields(names)
@@ -70,7 +67,6 @@ struct ConnectionMerge {
         case .items(let range, of: "edges"?):
             if isOurs {
                 edges.add(range)
-                pages.noteErrors(of: page)
             } else if !isThere,
                 isNew || page.side != .whole && pages.awaited(at: page.side) == nil
             {
@@ -82,6 +78,8 @@ struct ConnectionMerge {
             if isOurs { takeInfo() }
         case .items, .object: break
         }
+        // An error may come with any part: a stream that fails brings nothing else.
+        if pages.contains(page), page.isPlaced { pages.noteErrors(of: page) }
     }
 
     private var edges: PageEdges { PageEdges(of: page, in: connection, pages) }
@@ -112,7 +110,6 @@ struct ConnectionMerge {
             pages.add(page)
             edges.append(brought, at: place)
         }
-        pages.noteErrors(of: page)
         takeInfo()
     }
 
