@@ -89,6 +89,7 @@ struct CatchUpPass {
         let answer: EventQuestion.Answer
         let normalizer: RecordNormalizer?
         let notes: RelayNotes
+        private var executed: ExecutedResult?
         private var full: Response?
         private var patch: Response?
 
@@ -100,20 +101,16 @@ struct CatchUpPass {
 
         /// - Parameter isFirst: the subscriber has had no result yet, and needs a whole one.
         mutating func response(isFirst: Bool) -> Response {
-            if !isFirst, normalizer != nil {
-                let response = patch ?? make(isFirst: false)
+            let result = executed ?? answer.result()
+            executed = result
+            if !isFirst, let normalizer {
+                let response = patch ?? Response(eventPatch: result, normalizer, notes)
                 patch = response
                 return response
             }
-            let response = full ?? make(isFirst: true)
+            let response = full ?? Response(result, notes)
             full = response
             return response
-        }
-
-        private func make(isFirst: Bool) -> Response {
-            let result = answer.result()
-            if !isFirst, let normalizer { return Response(eventPatch: result, normalizer, notes) }
-            return Response(result, notes)
         }
 
         /// Size of the responses made so far.

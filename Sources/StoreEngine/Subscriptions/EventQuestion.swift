@@ -6,7 +6,7 @@ import SchemaService
 
 /// A subscription to events: the one place that decides which mutations it reports, and how. Used for new
 /// commits, for missed ones, and when the log is asked to explain.
-struct EventQuestion: Sendable {
+struct EventQuestion {
     private let plan: Plan
     private let variables: CoercedVariables
     /// Nil if nothing depends on the viewer.
@@ -47,7 +47,7 @@ struct EventQuestion: Sendable {
     }
 
     /// An event of the subscription.
-    struct Answer: Sendable {
+    struct Answer {
         fileprivate let question: EventQuestion
         fileprivate let event: Result<ObjectValue, ExecutionError>
         fileprivate let snapshot: Snapshot
