@@ -96,22 +96,18 @@ final class Front: HTTPServerHandler {
     // MARK: HTTP
 
     func respond(to request: HTTPRequest, with responder: HTTPResponder) {
-        switch request.path {
-        case Self.path:
+        if let refusal = Self.refusal(byHeadOf: request) { return responder.respond(refusal) }
+        if request.path == Self.path {
             respondToGraphQL(request, responder)
-        case "/healthz", "/readyz", "/metrics":
+        } else {
             respondToOperator(request, responder)
-        default:
-            responder.respond(HTTPResponse(status: 404, text: Self.notFound(request)))
         }
     }
 
     func refusal(beforeBody request: HTTPRequest) -> HTTPResponse? {
-        guard request.path == Self.path else {
-            return HTTPResponse(status: 404, text: "No request to \(request.path) has a body.")
-        }
-        guard request.method != "OPTIONS" else {
-            return HTTPResponse(status: 413, text: "This request has no body.")
+        guard request.path == Self.path, request.method != "OPTIONS" else {
+            return Self.refusal(byHeadOf: request)
+                ?? HTTPResponse(status: 413, text: "This request has no body.")
         }
         do throws(GraphQLOverHTTP.Refusal) {
             let exchange = try GraphQLOverHTTP(request)
@@ -129,16 +125,24 @@ final class Front: HTTPServerHandler {
         ended.tooSlow(peerAddress, reason)
     }
 
+    private static let operatorPaths: Set = ["/healthz", "/readyz", "/metrics"]
+
+    /// The answer to a request for a page that there is not, or that can only be read.
+    private static func refusal(byHeadOf request: HTTPRequest) -> HTTPResponse? {
+        if request.path == path { return nil }
+        guard operatorPaths.contains(request.path) else {
+            return HTTPResponse(status: 404, text: notFound(request))
+        }
+        if ["GET", "HEAD"].contains(request.method) { return nil }
+        return HTTPResponse(status: 405, headers: ["allow": "GET, HEAD"])
+    }
+
     private static func notFound(_ request: HTTPRequest) -> String {
         "There is nothing at \(request.path); GraphQL is at \(path)."
     }
 
     /// The pages for those who run the server.
     private func respondToOperator(_ request: HTTPRequest, _ responder: HTTPResponder) {
-        guard request.method == "GET" || request.method == "HEAD" else {
-            responder.respond(HTTPResponse(status: 405, headers: ["allow": "GET, HEAD"]))
-            return
-        }
         switch request.path {
         case "/healthz":
             return responder.respond(HTTPResponse(status: 200, text: "ok"))

@@ -228,6 +228,16 @@ struct GraphQLOverHTTPTests {
                 let refusal = try await client.read(through: "\r\n\r\n")
                 #expect(refusal.hasPrefix("HTTP/1.1 401 "), "\(refusal)")
             }
+            for (line, status) in [
+                ("POST /other", 404), ("POST /metrics", 405), ("GET /metrics", 413),
+                ("OPTIONS /graphql", 413),
+            ] {
+                let client = try RawClient(port: server.server.port)
+                try client.send(
+                    "\(line) HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n{")
+                let refusal = try await client.read(through: "\r\n\r\n")
+                #expect(refusal.hasPrefix("HTTP/1.1 \(status) "), "\(line): \(refusal)")
+            }
         }
     }
 
