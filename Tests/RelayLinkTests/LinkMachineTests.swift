@@ -613,6 +613,19 @@ struct LinkMachineTests {
         #expect(link.refuse(2, "OVERLOADED") == [Self.refused(1, "OVERLOADED"), "finish 1"])
     }
 
+    /// It has been told how far it is, and that it goes on, but has had no result yet.
+    @Test func aStreamThatHasHadOnlyNoticesIsResumedLater() {
+        var link = LinkUnderTest.connected("subscription s")
+        _ = link.receive(#"{"type":"ping","payload":{"relay":{"cursor":"c1"}}}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        _ = link.open()
+        _ = link.receive(
+            #"{"id":"1","type":"next","payload":{"data":null,"extensions":{"relay":{"cursor":"c1","recovered":true}}}}"#
+        )
+        #expect(link.refuse(1, "OVERLOADED") == ["resume 1 after ending 1"])
+    }
+
     /// One that has not begun has somebody who asks for it now.
     @Test func aStreamThatHasNotBegunIsRefused() {
         for words in ["live s", "subscription s", "query q"] {

@@ -235,6 +235,18 @@ import WebSocketIO
 
     // MARK: From connection to connection
 
+    private static let overloaded =
+        #"{"errors":[{"message":"","extensions":{"code":"OVERLOADED"}}]}"#
+
+    /// It has not begun, and somebody asks for it now.
+    @Test func aSubscriptionThatTheServerIsTooBusyToBeginIsRefused() {
+        var subscription = EventSubscription()
+        _ = subscription.connected()
+        #expect(
+            subscription.receive(event("next", Self.overloaded, nil))
+                == .deliver(Array(Self.overloaded.utf8)))
+    }
+
     @Test func aSubscriptionKnowsWhereToGoOn() {
         var subscription = EventSubscription()
         #expect(subscription.connected() == nil && !subscription.canResume)
@@ -254,11 +266,13 @@ import WebSocketIO
         let slow =
             #"{"errors":[{"message":"","extensions":{"code":"SLOW_CONSUMER","relay":{"cursor":"c3"}}}]}"#
         #expect(subscription.receive(event("next", slow, nil)) == .interrupted)
-        #expect(subscription.lastEventID == "c3" && subscription.endingCount == 1)
+        #expect(subscription.lastEventID == "c3" && subscription.failureCount == 0)
         #expect(subscription.receive(event("next", slow, nil)) == .interrupted)
-        #expect(subscription.endingCount == 2)
+        #expect(subscription.failureCount == 1)
         _ = subscription.receive(event("next", #"{"data":1}"#, "c4"))
-        #expect(subscription.endingCount == 0)
+        #expect(subscription.failureCount == 0)
+        #expect(subscription.receive(event("next", Self.overloaded, nil)) == .interrupted)
+        #expect(subscription.lastEventID == "c4" && subscription.failureCount == 1)
         #expect(subscription.receive(event("complete", "", nil)) == .completed)
     }
 }

@@ -154,7 +154,6 @@ extension LinkMachine {
         }
         if operation.isMutation, isPutOff(operation, code) { return rest(id, operation) }
         if code == "OVERLOADED", operation.canResume,
-            operation.responseCount > 0 || operation.awaitsRecovery,
             options.retry.allowsAnotherAttempt(afterFailures: operation.endingCount + 1)
         {
             // Nothing was done, and the cursor stays good.

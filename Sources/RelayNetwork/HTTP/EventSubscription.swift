@@ -9,7 +9,7 @@ struct EventSubscription: Sendable {
     enum Step: Hashable, Sendable {
         case nothing
         case deliver([UInt8])
-        /// The server ends the stream because the client was too slow; it can be resumed.
+        /// The server ends the stream because the client was too slow, or itself has too much to do; it can be resumed.
         case interrupted
         case completed
         case tooLarge
@@ -17,13 +17,18 @@ struct EventSubscription: Sendable {
 
     /// The event after which the stream resumes.
     private(set) var lastEventID: String?
-    /// How often the server has ended the stream for slowness since it last sent anything.
-    private(set) var endingCount = 0
+    /// How often the server has ended the stream since it last sent anything.
+    private var endingCount = 0
+    /// It has ended it because it has too much to do.
+    private var isOverloaded = false
     private var hasBegun = false
     /// A resumption was requested, and the server has not said yet whether it resumes.
     private var awaitsRecovery = false
 
     var canResume: Bool { lastEventID != nil }
+
+    /// After how many failures, as it were, the stream is resumed: at once if the client was too slow for the first time.
+    var failureCount: Int { isOverloaded ? endingCount : max(0, endingCount - 1) }
 
     /// The stream starts, or resumes.
     /// - Returns: what to deliver at once: a gap notice if it cannot resume where it was.
@@ -51,8 +56,7 @@ struct EventSubscription: Sendable {
 
     private mutating func next(_ response: [UInt8]) -> Step {
         let notes = ResponseNotes(response)
-        if notes.recovered == nil, let cursor = Self.slowConsumer(response) {
-            lastEventID = cursor
+        if notes.recovered == nil, isEnding(response) {
             endingCount += 1
             return .interrupted
         }
@@ -63,12 +67,21 @@ struct EventSubscription: Sendable {
         return resumes && notes.recovered == true ? .nothing : .deliver(response)
     }
 
-    /// The cursor in an error that asks the client to resume the stream.
-    private static func slowConsumer(_ response: [UInt8]) -> String? {
+    /// Whether the response is an error after which the stream can be resumed.
+    private mutating func isEnding(_ response: [UInt8]) -> Bool {
         guard response.starts(with: #"{"errors""#.utf8),
-            let first = (try? JSONValue(parsing: response))?["errors"]?.array?.first?["extensions"],
-            first["code"]?.string == "SLOW_CONSUMER"
-        else { return nil }
-        return first["relay"]?["cursor"]?.string
+            let first = (try? JSONValue(parsing: response))?["errors"]?.array?.first?["extensions"]
+        else { return false }
+        switch first["code"]?.string {
+        case "SLOW_CONSUMER":
+            guard let cursor = first["relay"]?["cursor"]?.string else { return false }
+            lastEventID = cursor
+            isOverloaded = false
+            return true
+        case "OVERLOADED":
+            isOverloaded = true
+            return canResume
+        default: return false
+        }
     }
 }

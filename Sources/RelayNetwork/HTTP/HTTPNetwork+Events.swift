@@ -46,8 +46,8 @@ extension HTTPNetwork {
                 guard progress.canResume else { throw TransportError.overflow(operation.name) }
                 if progress.takeIsFull() {
                     await wait(for: room)
-                } else if progress.endingCount > 1 {
-                    try await pause(progress.endingCount - 1, operation.name)
+                } else if progress.failureCount > 0 {
+                    try await pause(progress.failureCount, operation.name)
                 }
             case .answered(let answer):
                 switch progress.answered(answer, from: address) {
@@ -126,7 +126,7 @@ private final class EventProgress: Sendable {
 
     var lastEventID: String? { state.withLock { $0.subscription.lastEventID } }
     var canResume: Bool { state.withLock { $0.subscription.canResume } }
-    var endingCount: Int { state.withLock { $0.subscription.endingCount } }
+    var failureCount: Int { state.withLock { $0.subscription.failureCount } }
 
     func connected() -> [UInt8]? { state.withLock { $0.subscription.connected() } }
 
