@@ -57,8 +57,9 @@ package struct PatchedResults {
         cursor = message.cursor ?? cursor
         // Servers without cursors have no patches either.
         if message.cursor != nil, let data = message.result {
-            records = normalizer.records(of: data)
-            areRecordsWrong = !canMakeAgain(data)
+            let made = normalizer.records(of: data)
+            records = made ?? ResultRecords()
+            areRecordsWrong = made == nil || !canMakeAgain(data)
             return .response(bytes, isWorthAsking: !areRecordsWrong)
         }
         return .response(bytes, isWorthAsking: true)

@@ -17,75 +17,71 @@ package struct RecordNormalizer: Sendable {
         self.variables = variables
     }
 
-    /// The number of selections, and the most bytes that the keys on the way from the root to a field have together. A record
-    /// without an `id` is named by these keys, so long arguments are repeated for each record below.
-    package var extent: (selectionCount: Int, longestPath: Int) { extent(operation.selections) }
-
-    private func extent(
-        _ selections: [NormalizationSelection]
-    ) -> (selectionCount: Int, longestPath: Int) {
-        var all = (selectionCount: selections.count, longestPath: 0)
-        for selection in selections {
-            var (own, below) = (0, (selectionCount: 0, longestPath: 0))
-            switch selection {
-            case .scalarField(let field): own = key(field.key).utf8.count
-            case .linkedField(let field):
-                own = key(field.key).utf8.count
-                below = extent(field.selections)
-            case .inlineFragment(let fragment): below = extent(fragment.selections)
-            case .condition(let condition): below = extent(condition.selections)
-            case .defer(let part): below = extent(part.selections)
-            case .stream(let part): below = extent(part.selections)
-            case .handle, .typeDiscriminator, .clientExtension: break
-            }
-            all.selectionCount += below.selectionCount
-            all.longestPath = max(all.longestPath, own + below.longestPath)
-        }
-        return all
-    }
+    /// Bytes of ids and keys that the records of one result may have, each counted wherever it occurs. Of a record without
+    /// an `id` these are the keys on the way to it, so a small result can have records that are far larger.
+    package static let textLimit = 64 << 20
 
     /// The records of a result.
     /// - Parameter data: the member `data` of a response.
-    package func records(of data: JSONValue) -> ResultRecords {
-        var records = ResultRecords()
+    /// - Returns: nil if their ids and keys together exceed the limit.
+    package func records(of data: JSONValue, textLimit: Int = textLimit) -> ResultRecords? {
+        var splitter = ResultSplitter(variables: variables, textLimit: textLimit)
         if let root = data.object {
-            normalize(root, operation.selections, type: nil, ResultRecords.rootID, &records)
+            splitter.split(root, operation.selections, type: nil, ResultRecords.rootID)
         }
-        return records
+        return splitter.isOverLimit ? nil : splitter.records
+    }
+}
+
+/// Splits one result into records.
+private struct ResultSplitter {
+    private let variables: VariableData
+    private(set) var records = ResultRecords()
+    /// The keys that depend on variables, each made once.
+    private var keys: [ObjectIdentifier: ExactText] = [:]
+    /// Bytes of ids and keys that there is still room for.
+    private var room: Int
+
+    init(variables: VariableData, textLimit: Int) {
+        self.variables = variables
+        room = textLimit
     }
 
-    private func normalize(
+    /// There are more ids and keys than allowed; the records are not complete.
+    var isOverLimit: Bool { room < 0 }
+
+    mutating func split(
         _ object: JSONObject, _ selections: [NormalizationSelection], type: String?,
-        _ id: ExactText,
-        _ records: inout ResultRecords
+        _ id: ExactText
     ) {
         records.begin(id)
         for selection in selections {
+            if isOverLimit { return }
             switch selection {
             case .scalarField(let field):
                 guard let value = object[field.responseName] else { continue }
                 if field.name == "__typename" {
                     records.set(ResultRecords.typeKey, value, of: id)
                 } else {
-                    records.set(ExactText(key(field.key)), .leaf(value), of: id)
+                    records.set(key(field, field.key), .leaf(value), of: id)
                 }
             case .linkedField(let field):
                 guard let value = object[field.responseName] else { continue }
-                let key = key(field.key)
-                let link = normalize(value, field, key, of: id, &records)
-                records.set(ExactText(key), link, of: id)
+                let key = key(field, field.key)
+                let link = split(value, field, key, of: id)
+                records.set(key, link, of: id)
             case .inlineFragment(let fragment):
                 if fragment.counts(for: object, type) {
-                    normalize(object, fragment.selections, type: type, id, &records)
+                    split(object, fragment.selections, type: type, id)
                 }
             case .condition(let condition):
                 if condition.holds(under: variables) {
-                    normalize(object, condition.selections, type: type, id, &records)
+                    split(object, condition.selections, type: type, id)
                 }
             case .defer(let part):
-                normalize(object, part.selections, type: type, id, &records)
+                split(object, part.selections, type: type, id)
             case .stream(let part):
-                normalize(object, part.selections, type: type, id, &records)
+                split(object, part.selections, type: type, id)
             case .handle, .typeDiscriminator, .clientExtension:
                 // Handled by the client alone.
                 continue
@@ -94,39 +90,41 @@ package struct RecordNormalizer: Sendable {
     }
 
     /// The link, or the links, that a field's value becomes.
-    private func normalize(
-        _ value: JSONValue, _ field: NormalizationLinkedField, _ key: String, of parent: ExactText,
-        _ records: inout ResultRecords
+    private mutating func split(
+        _ value: JSONValue, _ field: NormalizationLinkedField, _ key: ExactText,
+        of parent: ExactText
     ) -> JSONValue {
         switch value {
         case .object(let object):
-            return ["ref": .string(normalize(object, field, key, of: parent, nil, &records).text)]
+            return ["ref": .string(split(object, field, key, of: parent, nil).text)]
         case .array(let elements):
-            return [
-                "refs": .array(
-                    elements.enumerated().map { index, element in
-                        guard let object = element.object else { return .null }
-                        let id = normalize(object, field, key, of: parent, index, &records)
-                        return .string(id.text)
-                    })
-            ]
+            var links: [JSONValue] = []
+            for (index, element) in elements.enumerated() {
+                if isOverLimit { break }
+                guard let object = element.object else {
+                    links.append(.null)
+                    continue
+                }
+                links.append(.string(split(object, field, key, of: parent, index).text))
+            }
+            return ["refs": .array(links)]
         default:
             return .null
         }
     }
 
-    private func normalize(
-        _ object: JSONObject, _ field: NormalizationLinkedField, _ key: String,
-        of parent: ExactText,
-        _ index: Int?, _ records: inout ResultRecords
+    private mutating func split(
+        _ object: JSONObject, _ field: NormalizationLinkedField, _ key: ExactText,
+        of parent: ExactText, _ index: Int?
     ) -> ExactText {
         let type = field.concreteType ?? field.selections.member("__typename", of: object)?.string
         let id = ExactText(
             field.selections.member("id", of: object)?.recordID
-                ?? clientID(of: object, field, key, parent.text, index))
+                ?? clientID(of: object, field, key.text, parent.text, index))
+        room -= id.text.utf8.count
         records.begin(id)
         if let type { records.set(ResultRecords.typeKey, .string(type), of: id) }
-        normalize(object, field.selections, type: type, id, &records)
+        split(object, field.selections, type: type, id)
         return id
     }
 
@@ -140,8 +138,18 @@ package struct RecordNormalizer: Sendable {
         return "\(owner):\(key):\(place)"
     }
 
-    private func key(_ key: StorageKey) -> String {
-        key.constant ?? key.resolved(with: variables)
+    private mutating func key(_ field: AnyObject, _ key: StorageKey) -> ExactText {
+        let text: ExactText
+        if let constant = key.constant {
+            text = ExactText(constant)
+        } else if let known = keys[ObjectIdentifier(field)] {
+            text = known
+        } else {
+            text = ExactText(key.resolved(with: variables))
+            keys[ObjectIdentifier(field)] = text
+        }
+        room -= text.text.utf8.count
+        return text
     }
 }
 

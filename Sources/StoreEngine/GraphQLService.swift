@@ -16,6 +16,7 @@ package final class GraphQLService: Sendable {
     private let writer: MutationWriter
     private let inProgress: MutationsInProgress
     private let publisher: Publisher
+    private let normalizations: Normalizations
     private let catchUp: CatchUp
     private let sequences: SequenceSubscriptions
     private let recent: RecentCommits
@@ -54,8 +55,10 @@ package final class GraphQLService: Sendable {
         /// Bytes of such results beyond which publishing pauses. A result shared by many connections counts
         /// once.
         package var undeliveredResultBytes = 64 << 20
-        /// Bytes of missed results that wait for clients without room; beyond that, the streams of such clients end.
+        /// Bytes of missed results that wait for clients without room; beyond that they are made when there is room.
         package var heldResultBytes = 64 << 20
+        /// Bytes of plans and normalizations of the subscriptions that are caught up together.
+        package var catchUpPassBytes = 256 << 20
         package var document = DocumentLimits()
         /// Events that may be folded to answer one query from the past.
         package var pastEvents = 500_000
@@ -126,13 +129,14 @@ package final class GraphQLService: Sendable {
             counters.count(\.deliveries, deliveries.count)
             deliver(deliveries)
         }
+        normalizations = Normalizations(schemaService.executable.schema)
         catchUp = CatchUp(
-            schemaService, journal, identity, durable: durable, recent: recent,
+            schemaService, journal, identity, normalizations, durable: durable, recent: recent,
             documents: documents, limits: limits, tasks: inputs.tasks,
             counters: counters, logger: logger)
         let publisher = Publisher(
             SubscriptionTable(
-                schemaService, identity, snapshot: snapshot, recent: recent,
+                schemaService, identity, normalizations, snapshot: snapshot, recent: recent,
                 memoryLimit: limits.subscriptionBytes),
             limits: limits, tasks: inputs.tasks, deliver: counted, settle: settle,
             catchUp: { [catchUp] in catchUp.post($0, behind: $1) })
@@ -339,6 +343,8 @@ package final class GraphQLService: Sendable {
         throws(ExecutionErrors)
     {
         let (request, relay) = (ready.request, ready.relay)
+        // Large ones take a while, which the publisher would otherwise have to wait for. What is wrong is said there.
+        if relay.sendsRecords { _ = try? normalizations.normalization(of: ready.operation) }
         if let sequence = relay.explain {
             return explain(request, sequence) { [deliver] outcome in
                 deliver(outcome.deliveries(to: sink))

@@ -102,13 +102,19 @@ extension Response {
         self.init(open: writer.bytes, hasErrors: result.hasErrors, notes)
     }
 
-    /// The records of an event, for a client that has none of them yet.
+    /// An event for a client that has had one of the stream: its records, or the whole result where that is shorter.
     convenience init(
-        eventPatch result: ExecutedResult, _ normalizer: RecordNormalizer, _ notes: RelayNotes
+        event result: ExecutedResult, _ normalizer: RecordNormalizer, _ notes: RelayNotes
     ) {
         let records = normalizer.records(of: result.json["data"] ?? .null)
-        let patch = RecordPatch(from: ResultRecords(), to: records) { _ in false }
-        self.init(patch: patch, result, notes)
+        let patch = records.flatMap {
+            RecordPatch(from: ResultRecords(), to: $0, inPlaceOf: result) { _ in false }
+        }
+        if let patch {
+            self.init(patch: patch, result, notes)
+        } else {
+            self.init(result, notes)
+        }
     }
 
     /// The response to a request that was not executed.

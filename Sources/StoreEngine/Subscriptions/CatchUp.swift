@@ -80,12 +80,14 @@ package final class CatchUp: Sendable {
     private let identity: StoreIdentity
     private let service: SchemaService
     private let durable: DurableHead
+    private let normalizations: Normalizations
     private let recent: RecentCommits
     private let tasks: EngineTasks
     private let documents: DocumentLimits
     private let eventLimit: UInt64
     private let nearEvents: UInt64
     private let waitingLimit: Int
+    private let passByteLimit: Int
     private let counters: ServiceCounters
     private let logger: Logger
     private let kept: KeptStates
@@ -106,13 +108,15 @@ package final class CatchUp: Sendable {
     ///   - limits: on what may wait and what may be folded.
     init(
         _ service: SchemaService, _ journal: any EventJournal, _ identity: StoreIdentity,
-        durable: DurableHead, recent: RecentCommits, documents: DocumentLimits,
+        _ normalizations: Normalizations, durable: DurableHead, recent: RecentCommits,
+        documents: DocumentLimits,
         limits: GraphQLService.Limits, tasks: EngineTasks, counters: ServiceCounters,
         logger: Logger
     ) {
         self.service = service
         self.journal = journal
         self.identity = identity
+        self.normalizations = normalizations
         self.durable = durable
         self.recent = recent
         self.tasks = tasks
@@ -120,6 +124,7 @@ package final class CatchUp: Sendable {
         eventLimit = UInt64(limits.resumeEvents)
         nearEvents = UInt64(limits.nearEvents)
         waitingLimit = limits.resumingSubscriptions
+        passByteLimit = limits.catchUpPassBytes
         self.counters = counters
         self.logger = logger
         kept = KeptStates(tasks)
@@ -174,9 +179,9 @@ package final class CatchUp: Sendable {
     private func serveRecent() async {
         guard let outputs = outputs.withLock({ $0 }) else { return }
         while true {
-            let batch = state.withLock { $0.recent.takeAll() }
+            var batch = state.withLock { $0.recent.takeAll() }
             if batch.isEmpty { return }
-            await tellFromMemory(batch.filter(\.request.sink.isWanted), outputs)
+            while !batch.isEmpty { batch = await tellFromMemory(batch, outputs) }
         }
     }
 
@@ -186,7 +191,7 @@ package final class CatchUp: Sendable {
             let batch = state.withLock { $0.log.takeAll() }
             if batch.isEmpty { return }
             for part in Self.fromNearToFar(batch, end: recent.end) {
-                await tellFromLog(part.filter(\.request.sink.isWanted), outputs)
+                await tellFromLog(part, outputs)
             }
         }
     }
@@ -208,15 +213,18 @@ package final class CatchUp: Sendable {
 
     // MARK: One pass over memory
 
-    private func tellFromMemory(_ batch: [Waiting], _ outputs: Outputs) async {
-        guard var sequence = batch.map(\.sequence).min() else { return }
+    /// - Returns: those for whom there was no room in the pass.
+    private func tellFromMemory(_ all: [Waiting], _ outputs: Outputs) async -> [Waiting] {
+        let batch = all.filter(\.request.sink.isWanted)
+        guard var sequence = batch.map(\.sequence).min() else { return [] }
         // They resume from memory, so no state has to be kept for them.
         kept.leave(batch.map(\.request.sink))
         assert(
             batch.allSatisfy { $0.sequence <= durable.snapshot.sequence },
             "what is not durable has not been told")
-        var pass = CatchUpPass(service, identity, documents, held: held)
-        enter(batch, &pass, on: durable.snapshot, outputs)
+        var pass = CatchUpPass(
+            service, identity, normalizations, documents, byteLimit: passByteLimit, held: held)
+        let left = enter(batch, &pass, on: durable.snapshot, outputs)
         // The publisher delivers what arrives during the pass. Otherwise a pass would never end under load,
         // and others would wait.
         let end = recent.end
@@ -226,7 +234,7 @@ package final class CatchUp: Sendable {
                 for (request, sequence) in pass.removeAll(after: sequence) {
                     post(request.starting(.after(sequence)), behind: sequence)
                 }
-                return
+                return left
             }
             if missed.isEmpty { break }
             var size = DeliverySize()
@@ -234,7 +242,7 @@ package final class CatchUp: Sendable {
                 sequence = commit.snapshot.sequence
                 let told = pass.tell(commit.intent, commit.response, commit.snapshot)
                 for held in told.held { deliverLater(held, at: sequence, outputs) }
-                endStreams(of: told.ended, outputs)
+                for request in told.waiting { goOnLater(request, after: sequence - 1) }
                 if told.deliveries.isEmpty { continue }
                 outputs.deliver(told.deliveries)
                 size += told.size
@@ -246,13 +254,16 @@ package final class CatchUp: Sendable {
         for (request, sequence) in pass.removeAll(after: sequence) {
             outputs.goOn(request.starting(.after(sequence)))
         }
+        return left
     }
 
-    /// Adds subscriptions to a pass, and notifies each that it resumes.
+    /// Adds subscriptions to a pass while there is room, and notifies each that it resumes.
+    /// - Returns: the others.
     private func enter(
         _ batch: [Waiting], _ pass: inout CatchUpPass, on snapshot: Snapshot, _ outputs: Outputs
-    ) {
-        for waiting in batch {
+    ) -> [Waiting] {
+        for (place, waiting) in batch.enumerated() {
+            if pass.isFull { return Array(batch[place...]) }
             do throws(ExecutionErrors) {
                 try pass.add(waiting.request, behind: waiting.sequence, snapshot)
                 if waiting.isAnnounced { continue }
@@ -265,6 +276,7 @@ package final class CatchUp: Sendable {
                 ])
             }
         }
+        return []
     }
 
     /// Delivers a result once there is room for it, then resumes after it.
@@ -281,20 +293,30 @@ package final class CatchUp: Sendable {
         }
     }
 
-    /// Ends streams for whose results there is no room. Their last cursors are still good.
-    private func endStreams(of sinks: [any SubscriptionSink], _ outputs: Outputs) {
-        if sinks.isEmpty { return }
-        let message = "Too much waits for clients that have no room; resume the subscription later."
-        let error = ExecutionError(message, code: .overloaded)
-        outputs.deliver(sinks.map { Delivery(sink: $0, event: .failed([error])) })
+    /// Resumes after an event once there is room.
+    private func goOnLater(_ request: SubscriptionRequest, after sequence: UInt64) {
+        let sink = request.sink
+        sink.whenDrained { [weak self] in
+            guard let self else { return }
+            if sink.isFull { return goOnLater(request, after: sequence) }
+            post(request.starting(.after(sequence)), behind: sequence)
+        }
     }
 
     // MARK: One pass over the log
 
     private func tellFromLog(_ all: [Waiting], _ outputs: Outputs) async {
+        // The earliest first, so that the pass begins where they do.
+        var left = all.sorted { $0.sequence < $1.sequence }
+        while !left.isEmpty { left = await tellSomeFromLog(left, outputs) }
+    }
+
+    /// - Parameter all: the earliest first.
+    /// - Returns: those for whom there was no room in the pass.
+    private func tellSomeFromLog(_ all: [Waiting], _ outputs: Outputs) async -> [Waiting] {
         // The publisher delivers what is durable but not published yet.
         let end = recent.end
-        var batch = all
+        var batch = all.filter(\.request.sink.isWanted)
         let readableAfter = state.withLock { $0.failed.readableAfter }
         // A subscription announced as resuming must resume.
         let isTooFar: (Waiting) -> Bool = {
@@ -305,7 +327,7 @@ package final class CatchUp: Sendable {
             outputs.goOn(waiting.request.starting(.lost))
         }
         batch.removeAll(where: isTooFar)
-        guard let first = batch.map(\.sequence).min() else { return }
+        guard let first = batch.first?.sequence else { return [] }
         let replay: PastReplay
         do {
             let isAnnounced = batch.contains { $0.isAnnounced && $0.sequence == first }
@@ -314,16 +336,22 @@ package final class CatchUp: Sendable {
             if !(error is PastReplay.TooFar) {
                 logger.error("Could not read what subscriptions have missed: \(error)")
             }
-            return error.isLasting
-                ? await tellWithoutState(at: first, batch, outputs) : tryAgain(batch, outputs)
+            if error.isLasting {
+                await tellWithoutState(at: first, batch, outputs)
+            } else {
+                tryAgain(batch, outputs)
+            }
+            return []
         }
         counters.count(\.resumedEvents, replay.readEvents)
         kept.keep(replay.snapshot)
         kept.leave(batch.map(\.request.sink))
         var pass = CatchUpPass(
-            service.on(replay.snapshot.symbols), identity, documents, held: held)
-        enter(batch, &pass, on: replay.snapshot, outputs)
+            service.on(replay.snapshot.symbols), identity, normalizations, documents,
+            byteLimit: passByteLimit, held: held)
+        let left = enter(batch, &pass, on: replay.snapshot, outputs)
         await run(&pass, replay, through: end, outputs)
+        return left
     }
 
     /// A replay positioned at an event. Where a subscriber left an earlier pass, nothing has to be read or
@@ -375,7 +403,9 @@ package final class CatchUp: Sendable {
             let told = pass.tell(intent, response, replay.snapshot)
             kept.park(replay.snapshot, for: told.held.map(\.request.sink))
             for held in told.held { deliverLater(held, at: replay.snapshot.sequence, outputs) }
-            endStreams(of: told.ended, outputs)
+            for request in told.waiting {
+                goOnLater(request, after: replay.snapshot.sequence - 1)
+            }
             if told.deliveries.isEmpty { continue }
             outputs.deliver(told.deliveries)
             unsettled += 1

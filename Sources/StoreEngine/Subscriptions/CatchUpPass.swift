@@ -22,17 +22,24 @@ struct CatchUpPass {
 
     private let service: SchemaService
     private let identity: StoreIdentity
+    private let normalizations: Normalizations
     private let operations: OperationCache
     private let held: HeldResults
     private var groups: [Group] = []
     private var places: [SubscriptionGroup.Key: Int] = [:]
     /// Groups that a mutation may concern, by its field.
     private var concerned: [String: [Int]] = [:]
+    /// Approximate memory of what the groups are executed and split with.
+    private var byteCount = 0
+    private let byteLimit: Int
 
+    /// - Parameter byteLimit: on what the groups are executed and split with; one group may exceed it.
     init(
-        _ service: SchemaService, _ identity: StoreIdentity, _ limits: DocumentLimits,
-        held: HeldResults
+        _ service: SchemaService, _ identity: StoreIdentity, _ normalizations: Normalizations,
+        _ limits: DocumentLimits, byteLimit: Int, held: HeldResults
     ) {
+        self.byteLimit = byteLimit
+        self.normalizations = normalizations
         self.held = held
         self.service = service
         self.identity = identity
@@ -40,6 +47,9 @@ struct CatchUpPass {
     }
 
     var isEmpty: Bool { groups.allSatisfy(\.members.isEmpty) }
+
+    /// Further subscriptions have to wait for another pass.
+    var isFull: Bool { byteCount > byteLimit }
 
     mutating func add(
         _ request: SubscriptionRequest, behind sequence: UInt64, _ snapshot: Snapshot
@@ -58,18 +68,19 @@ struct CatchUpPass {
             let question = try EventQuestion(
                 plan, variables, viewer: key.viewer, on: snapshot, service)
             guard let question else { return }
-            for mutation in question.events.mutations {
-                concerned[mutation, default: []].append(groups.count)
-            }
+            // The names of fields and types are the same in all states.
+            let normalization =
+                request.sendsRecords
+                ? try normalizations.normalization(of: request.operation) : nil
+            byteCount += plan.approximateByteCount + (normalization?.byteCount ?? 0)
             places[key] = groups.count
             groups.append(
                 Group(
                     operation: operation, question: question,
-                    // It was created before, for the same text.
-                    normalizer: request.sendsRecords
-                        ? try? RecordNormalizer(
-                            operation, variables, schema: service.executable.schema) : nil,
-                    members: [member]))
+                    normalizer: normalization?.normalizer(variables), members: [member]))
+            for mutation in question.events.mutations {
+                concerned[mutation, default: []].append(groups.count - 1)
+            }
         } catch {
             throw ExecutionErrors(errors: [error.at(plan.root.fields.first)])
         }
@@ -90,8 +101,10 @@ struct CatchUpPass {
         let normalizer: RecordNormalizer?
         let notes: RelayNotes
         private var executed: ExecutedResult?
-        private var full: Response?
-        private var patch: Response?
+        private var first: Response?
+        private var later: Response?
+        /// Of the responses that wait for clients; each is shared, and so counted once.
+        private var claims: [ObjectIdentifier: HeldResults.Claim] = [:]
 
         init(_ answer: EventQuestion.Answer, _ normalizer: RecordNormalizer?, _ notes: RelayNotes) {
             self.answer = answer
@@ -104,17 +117,30 @@ struct CatchUpPass {
             let result = executed ?? answer.result()
             executed = result
             if !isFirst, let normalizer {
-                let response = patch ?? Response(eventPatch: result, normalizer, notes)
-                patch = response
+                let response = later ?? Response(event: result, normalizer, notes)
+                later = response
                 return response
             }
-            let response = full ?? Response(result, notes)
-            full = response
+            let response = first ?? Response(result, notes)
+            first = response
             return response
         }
 
+        /// A response that waits until there is room for it.
+        /// - Returns: nil if too much waits already.
+        mutating func held(isFirst: Bool, in results: HeldResults) -> (Response, HeldResults.Claim)?
+        {
+            let made = !isFirst && normalizer != nil ? later : first
+            let known = made.flatMap { claims[ObjectIdentifier($0)] }
+            guard known != nil || results.hasRoom else { return nil }
+            let response = response(isFirst: isFirst)
+            let claim = known ?? results.claim(response.bytes.count)
+            claims[ObjectIdentifier(response)] = claim
+            return (response, claim)
+        }
+
         /// Size of the responses made so far.
-        var byteCount: Int { (full?.bytes.count ?? 0) + (patch?.bytes.count ?? 0) }
+        var byteCount: Int { (first?.bytes.count ?? 0) + (later?.bytes.count ?? 0) }
     }
 
     /// The effects of one mutation.
@@ -122,8 +148,9 @@ struct CatchUpPass {
         fileprivate(set) var deliveries: [Delivery] = []
         fileprivate(set) var size = DeliverySize()
         fileprivate(set) var held: [Held] = []
-        /// Sinks without room whose results are not made, because too many results wait already. They have left the pass.
-        fileprivate(set) var ended: [any SubscriptionSink] = []
+        /// Those without room whose results are not made, because too many results wait already. They have left the
+        /// pass, and resume before the mutation.
+        fileprivate(set) var waiting: [SubscriptionRequest] = []
     }
 
     /// The deliveries that a mutation causes.
@@ -140,26 +167,21 @@ struct CatchUpPass {
             else { continue }
             let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
             var result = GroupResult(answer, group.normalizer, notes)
-            var claims: [ObjectIdentifier: HeldResults.Claim] = [:]
             var members: [Member] = []
             members.reserveCapacity(group.members.count)
             for var member in group.members {
                 if member.sequence < snapshot.sequence {
                     let isFirst = !member.request.hasHadResult
+                    let before = member.request
                     member.request = member.request.starting(.after(snapshot.sequence))
                     member.request.hasHadResult = true
                     if member.request.sink.isFull {
-                        guard held.hasRoom else {
-                            told.ended.append(member.request.sink)
-                            continue
+                        if let (response, claim) = result.held(isFirst: isFirst, in: held) {
+                            told.held.append(
+                                Held(request: member.request, response: response, claim: claim))
+                        } else {
+                            told.waiting.append(before)
                         }
-                        let response = result.response(isFirst: isFirst)
-                        // Shared, and so counted once.
-                        let claim =
-                            claims[ObjectIdentifier(response)] ?? held.claim(response.bytes.count)
-                        claims[ObjectIdentifier(response)] = claim
-                        told.held.append(
-                            Held(request: member.request, response: response, claim: claim))
                         continue
                     }
                     told.deliveries.append(

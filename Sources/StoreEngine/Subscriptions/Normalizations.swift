@@ -3,37 +3,71 @@ import GraphQLLanguage
 import RelayArtifacts
 import RelayIR
 import RelayJSON
-@_spi(Rooms) import RelayRecords
 import ResultPatches
+import Threads
 
-extension RecordNormalizer {
-    /// Bytes of the variables, and of the keys on the way to a field. They are repeated for each record below it.
-    private static let keyBytes = 4_096
-    /// Selections, with every fragment written out in each place where it is spread.
-    private static let selectionLimit = 20_000
+/// How the results of operations are split into records; worked out once per operation.
+final class Normalizations: Sendable {
+    /// One operation's.
+    struct Normalization: Sendable {
+        fileprivate let operation: NormalizationOperation
+        /// Approximate memory.
+        let byteCount: Int
 
-    /// Splits the results of a client's operation into records.
-    /// - Returns: nil if the arguments are so long, or the operation so large, that whole results are cheaper.
+        var id: ObjectIdentifier { ObjectIdentifier(operation) }
+
+        func normalizer(_ variables: CoercedVariables) -> RecordNormalizer {
+            RecordNormalizer(
+                operation,
+                variables: operation.argumentDefinitions.operationVariables(
+                    given: VariableData(variables.values)))
+        }
+    }
+
+    private struct Entry {
+        /// Retained so that its identity, the key, stays unique.
+        let operation: PreparedOperation
+        let normalization: Normalization
+    }
+
+    private let schema: Schema
+    private let entries = Lock(
+        GenerationalCache<ObjectIdentifier, Entry>(generationCost: generationBytes))
+
+    /// Bytes kept in each of two generations.
+    private static let generationBytes = 32 << 20
+    /// A larger operation has whole results only.
+    private static let byteLimit = 10 << 20
+
+    init(_ schema: Schema) { self.schema = schema }
+
+    /// - Returns: nil if the operation is so large that whole results are cheaper.
     /// - Throws: if the operation has no normalization; a validated one always has.
-    init?(
-        _ operation: PreparedOperation, _ variables: CoercedVariables, schema: Schema
-    ) throws(RelayDocumentErrors) {
-        guard JSONValue.object(variables.values).approximateByteCount <= 4 * Self.keyBytes,
-            operation.writtenOutSelectionCount <= Self.selectionLimit
-        else { return nil }
-        let normalized = try NormalizationOperation.normalizing(
-            operation.definition, in: operation.document, schema: schema)
-        self.init(
-            normalized,
-            variables: normalized.argumentDefinitions.operationVariables(
-                given: VariableData(variables.values)))
-        if extent.longestPath > Self.keyBytes { return nil }
+    func normalization(
+        of operation: PreparedOperation
+    ) throws(ExecutionError) -> Normalization? {
+        let key = ObjectIdentifier(operation)
+        if let known = entries.withLock({ $0.find(key) }) { return known.normalization }
+        let byteCount = operation.writtenOutByteCount
+        guard byteCount <= Self.byteLimit else { return nil }
+        do throws(RelayDocumentErrors) {
+            let made = Normalization(
+                operation: try NormalizationOperation.normalizing(
+                    operation.definition, in: operation.document, schema: schema),
+                byteCount: byteCount)
+            let entry = Entry(operation: operation, normalization: made)
+            entries.withLock { $0.insert(entry, for: key, cost: byteCount) }
+            return made
+        } catch {
+            throw ExecutionError("The operation has no records: \(error)", code: .badUserInput)
+        }
     }
 }
 
 extension PreparedOperation {
-    /// Selections, with every fragment written out in each place where it is spread.
-    fileprivate var writtenOutSelectionCount: Int {
+    /// Approximate memory of all selections with their arguments, with every fragment written out in each place
+    /// where it is spread.
+    fileprivate var writtenOutByteCount: Int {
         var counts: [String: Int] = [:]
         let fragments = Dictionary(
             document.fragments.map { ($0.name.value, $0) }, uniquingKeysWith: { first, _ in first })
@@ -41,7 +75,10 @@ extension PreparedOperation {
             selectionSet.selections.reduce(0) { total, selection in
                 var below = 0
                 switch selection {
-                case .field(let field): below = field.selectionSet.map(count) ?? 0
+                case .field(let field):
+                    below = field.arguments.reduce(field.selectionSet.map(count) ?? 0) {
+                        $0 + $1.value.approximateByteCount
+                    }
                 case .inlineFragment(let fragment): below = count(fragment.selectionSet)
                 case .fragmentSpread(let spread):
                     let name = spread.name.value
@@ -49,9 +86,22 @@ extension PreparedOperation {
                     counts[name] = below
                 }
                 // Doubled a hundred times it is still a number.
-                return min(total + 1 + below, 1 << 40)
+                return min(total + 512 + below, 1 << 40)
             }
         }
         return count(definition.selectionSet)
+    }
+}
+
+extension Value {
+    fileprivate var approximateByteCount: Int {
+        switch kind {
+        case .string(let text, _), .enum(let text), .int(let text), .float(let text):
+            64 + text.utf8.count
+        case .variable, .boolean, .null: 64
+        case .list(let items): items.reduce(64) { $0 + $1.approximateByteCount }
+        case .object(let fields):
+            fields.reduce(64) { $0 + $1.name.value.utf8.count + $1.value.approximateByteCount }
+        }
     }
 }

@@ -13,8 +13,14 @@ struct RecordPatch: Sendable, Equatable {
     /// other operations of the client may still show them.
     let left: [ExactText]
 
-    /// - Parameter isDeleted: whether an object's record no longer exists in the store.
-    init(from old: ResultRecords, to new: ResultRecords, isDeleted: (ExactText) -> Bool) {
+    /// - Parameters:
+    ///   - result: what is sent in its place if there is no patch.
+    ///   - isDeleted: whether an object's record no longer exists in the store.
+    /// - Returns: nil if the result is much shorter: names of records and fields may be long, and are repeated.
+    init?(
+        from old: ResultRecords, to new: ResultRecords, inPlaceOf result: ExecutedResult,
+        isDeleted: (ExactText) -> Bool
+    ) {
         var changes: [(id: ExactText, fields: [ExactText: JSONValue]?)] = []
         for (id, fields) in new.records {
             let known = old.records[id]
@@ -24,13 +30,16 @@ struct RecordPatch: Sendable, Equatable {
         let gone = old.records.keys.filter { new.records[$0] == nil }
         changes += gone.map { ($0, nil) }
         changes.sort { $0.id < $1.id }
-        bytes = Self.text(of: changes)
+        guard let text = Self.text(of: changes, byteLimit: 4 * result.bytes.count + 4_096) else {
+            return nil
+        }
+        bytes = text
         left = old.existing(among: gone, isDeleted: isDeleted).sorted()
     }
 
-    private static func text(of changes: [(id: ExactText, fields: [ExactText: JSONValue]?)])
-        -> [UInt8]
-    {
+    private static func text(
+        of changes: [(id: ExactText, fields: [ExactText: JSONValue]?)], byteLimit: Int
+    ) -> [UInt8]? {
         var writer = JSONWriter()
         writer.raw(UInt8(ascii: "{"))
         for (place, change) in changes.enumerated() {
@@ -42,6 +51,7 @@ struct RecordPatch: Sendable, Equatable {
             } else {
                 writer.writeNull()
             }
+            if writer.count > byteLimit { return nil }
         }
         writer.raw(UInt8(ascii: "}"))
         return writer.bytes

@@ -176,24 +176,24 @@ final class SubscriptionGroup {
     var lastResult: ExecutedResult?
     /// For a group that gets patches: turns its results into records.
     let normalizer: RecordNormalizer?
-    let normalizerSelectionCount: Int
-    /// For a live group that gets patches: the records of the last result.
-    var lastRecords = ResultRecords()
+    let normalization: Normalizations.Normalization?
+    /// For a live group that gets patches: the records of the last result; nil if they are too large.
+    var lastRecords: ResultRecords?
     /// For an event group that gets patches: the sinks that have had no result yet, and get the first one
     /// whole.
     var newSinks: Set<ObjectIdentifier> = []
 
     init(
         _ id: ID, _ key: Key, _ operation: PreparedOperation, _ plan: Plan, _ trigger: Trigger,
-        normalizer: RecordNormalizer?
+        normalization: Normalizations.Normalization?
     ) {
         self.id = id
         self.key = key
         self.operation = operation
         self.plan = plan
         self.trigger = trigger
-        self.normalizer = normalizer
-        normalizerSelectionCount = normalizer?.extent.selectionCount ?? 0
+        self.normalization = normalization
+        normalizer = normalization?.normalizer(key.variables)
     }
 
     /// At least one sink still wants results.

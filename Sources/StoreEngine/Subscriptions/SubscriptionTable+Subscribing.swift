@@ -1,6 +1,5 @@
 import GraphQLExecution
 import GraphQLLanguage
-import RelayIR
 @_spi(Rooms) import RelayRecords
 import ResultPatches
 import SchemaService
@@ -93,7 +92,7 @@ extension SubscriptionTable {
             group.newSinks.remove(ObjectIdentifier(request.sink))
             let response =
                 if request.hasHadResult, let normalizer = group.normalizer {
-                    Response(eventPatch: result, normalizer, notes(result, at: told))
+                    Response(event: result, normalizer, notes(result, at: told))
                 } else {
                     response(result, at: told)
                 }
@@ -125,7 +124,8 @@ extension SubscriptionTable {
         lastGroupID += 1
         let group = SubscriptionGroup(
             lastGroupID, key, request.operation, plan, .live(Dependencies()),
-            normalizer: try normalizer(for: request))
+            normalization: request.sendsRecords
+                ? try normalizations.normalization(of: request.operation) : nil)
         let question = try EventQuestion(
             plan, request.variables, viewer: key.viewer, on: snapshot, service)
         if let question {
@@ -144,18 +144,6 @@ extension SubscriptionTable {
         groups[group.id] = group
         groupIDs[key] = group.id
         return group
-    }
-
-    private func normalizer(
-        for request: SubscriptionRequest
-    ) throws(ExecutionError) -> RecordNormalizer? {
-        guard request.sendsRecords else { return nil }
-        do throws(RelayDocumentErrors) {
-            return try RecordNormalizer(
-                request.operation, request.variables, schema: service.executable.schema)
-        } catch {
-            throw ExecutionError("The operation has no records: \(error)", code: .badUserInput)
-        }
     }
 
     mutating func unsubscribe(_ sink: any SubscriptionSink) {

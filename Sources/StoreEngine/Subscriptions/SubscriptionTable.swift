@@ -39,6 +39,7 @@ struct SubscriptionTable {
     }
 
     let service: SchemaService
+    let normalizations: Normalizations
     let identity: StoreIdentity
     let recent: RecentCommits
     /// The state after the last published commit.
@@ -72,14 +73,17 @@ struct SubscriptionTable {
     private(set) var executions = (run: 0, saved: 0)
 
     /// - Parameters:
+    ///   - normalizations: those that were worked out before.
     ///   - recent: gets every published commit.
     ///   - memoryLimit: the approximate number of bytes that all groups may keep; a group that would exceed
     ///     it is ended.
     init(
-        _ service: SchemaService, _ identity: StoreIdentity, snapshot: Snapshot,
-        recent: RecentCommits, memoryLimit: Int = .max
+        _ service: SchemaService, _ identity: StoreIdentity,
+        _ normalizations: Normalizations? = nil, snapshot: Snapshot, recent: RecentCommits,
+        memoryLimit: Int = .max
     ) {
         self.service = service
+        self.normalizations = normalizations ?? Normalizations(service.executable.schema)
         self.identity = identity
         self.snapshot = snapshot
         self.recent = recent
@@ -220,12 +224,12 @@ struct SubscriptionTable {
     private mutating func tell(_ group: SubscriptionGroup, _ result: ExecutedResult) {
         let full = response(result)
         guard let normalizer = group.normalizer else { return tell(group, .next(full)) }
-        let patch = Response(eventPatch: result, normalizer, notes(result, at: snapshot.sequence))
+        let later = Response(event: result, normalizer, notes(result, at: snapshot.sequence))
         executions.saved += group.sinks.count - 1
         var isShared = false
         for sink in group.sinks.sinks {
             let isFirst = group.newSinks.remove(ObjectIdentifier(sink)) != nil
-            let event = Delivery.Event.next(isFirst ? full : patch)
+            let event = Delivery.Event.next(isFirst ? full : later)
             output.append(Delivery(sink: sink, event: event), isShared: isShared && !isFirst)
             isShared = isShared || !isFirst
         }
@@ -240,11 +244,12 @@ struct SubscriptionTable {
             return end(group, Self.memoryLimitError)
         }
         if result == last { return }
-        guard group.normalizer != nil else { return tell(group, .latest(response(result))) }
         let visible = visible(to: group)
-        let patch = RecordPatch(from: lastRecords, to: group.lastRecords) {
-            visible.existing($0.text) == nil
-        }
+        guard let lastRecords, let records = group.lastRecords,
+            let patch = RecordPatch(
+                from: lastRecords, to: records, inPlaceOf: result,
+                isDeleted: { visible.existing($0.text) == nil })
+        else { return tell(group, .latest(response(result))) }
         // If no record changed, the difference is in the errors, or in what is confirmed.
         tell(
             group,

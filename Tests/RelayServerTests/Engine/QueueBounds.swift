@@ -53,8 +53,12 @@ struct QueueBound {
                     """, atTheBound: "telling of what was missed waits"),
             QueueBound(
                 name: "missed results that wait for clients without room",
-                bound: "\(limits.heldResultBytes >> 20) MiB, and one more",
-                atTheBound: "the stream ends with `OVERLOADED`; its cursor is still good"),
+                bound: "\(limits.heldResultBytes >> 20) MiB, and one more of each of two passes",
+                atTheBound: "further ones are made only when their clients have room"),
+            QueueBound(
+                name: "plans and normalizations of the subscriptions that one pass serves",
+                bound: "\(limits.catchUpPassBytes >> 20) MiB, and those of one more",
+                atTheBound: "the others wait for the next pass"),
             QueueBound(
                 name: "what subscriptions and live queries keep",
                 bound: "`--max-subscription-bytes`, \(limits.subscriptionBytes >> 30) GiB",

@@ -50,6 +50,9 @@ import Testing
         "missed results that wait for clients without room": [
             "RelayServerTests/Engine/ResumeTests.soMuchOfWhatWasMissedWaitsForClientsAndNoMore"
         ],
+        "plans and normalizations of the subscriptions that one pass serves": [
+            "RelayServerTests/Engine/ResumeTests.subscriptionsForWhichOnePassHasNoRoomAreServedByTheNext"
+        ],
         "what subscriptions and live queries keep": [
             "RelayServerTests/Engine/PublisherTests.soManyBytesOfLiveResultsAreKeptAndNoMore",
             "RelayServerTests/Engine/PublisherTests.theLiveQueryThatGrowsBeyondTheBoundEnds",

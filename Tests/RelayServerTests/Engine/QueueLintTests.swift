@@ -63,7 +63,7 @@ import Testing
         StoreEngine/Subscriptions/SinkSet.swift sinks = flag --max-operations
         StoreEngine/Subscriptions/Subscription.swift newSinks = flag --max-operations
         StoreEngine/Subscriptions/SubscriptionMemory.swift groups = flag --max-operations
-        StoreEngine/Subscriptions/SubscriptionMemory.swift plans = flag --max-operations
+        StoreEngine/Subscriptions/SubscriptionMemory.swift shared = flag --max-operations
         StoreEngine/Subscriptions/SubscriptionTable.swift behind = by the subscriptions that one batch of the publisher begins
         StoreEngine/Subscriptions/SubscriptionTable.swift deliveries = queue results on their way to connections
         StoreEngine/Subscriptions/SubscriptionTable.swift eventGroups = flag --max-operations

@@ -87,9 +87,9 @@ struct RecordPatchPropertyTests {
         let engine = try await Self.engine(for: question)
         var asked = GraphQLRequest(query: question.text, variables: question.variables)
         let operation = try engine.service.prepare(asked)
-        let made = try RecordNormalizer(
-            operation, try operation.coerce(question.variables), schema: engine.schema)
-        let normalizer = try #require(made)
+        let normalization = try Normalizations(engine.schema).normalization(of: operation)
+        let normalizer = try #require(normalization)
+            .normalizer(try operation.coerce(question.variables))
         asked.extensions = ["relay": ["records": true]]
         let sink = TestSink()
         try engine.service.subscribe(operation, asked, sink: sink)
@@ -121,7 +121,7 @@ struct RecordPatchPropertyTests {
                 _ = try Self.isWorthAsking(message, &patched, seed)
             }
             seen = told.count
-            let expected = normalizer.records(of: fresh["data"] ?? .null)
+            let expected = try #require(normalizer.records(of: fresh["data"] ?? .null))
             #expect(folded.records.text == expected.text, "seed \(seed)")
             let store = try Self.storeRecords(of: fresh, normalizer)
             #expect(store == expected.withoutTypes.text, "seed \(seed)")
@@ -153,9 +153,8 @@ struct RecordPatchPropertyTests {
               node { id complete } } } } } }
             """
         let operation = try engine.service.prepare(GraphQLRequest(query: text))
-        let made = try RecordNormalizer(
-            operation, try operation.coerce([:]), schema: engine.schema)
-        let normalizer = try #require(made)
+        let normalization = try Normalizations(engine.schema).normalization(of: operation)
+        let normalizer = try #require(normalization).normalizer(try operation.coerce([:]))
         let patched = try engine.subscribe(text, relay: ["records": true])
         let whole = try engine.subscribe(text)
         for _ in 0..<40 { _ = try await engine.run(Self.changeOfTodos(&random)) }
@@ -176,7 +175,7 @@ struct RecordPatchPropertyTests {
             #expect(patch["data"] == .null)
             var records = ResultRecords()
             records.fold(patch.relay?["records"])
-            let expected = normalizer.records(of: result["data"] ?? .null)
+            let expected = try #require(normalizer.records(of: result["data"] ?? .null))
             #expect(records.text == expected.text, "seed \(seed)")
         }
     }
@@ -280,9 +279,9 @@ private struct FoldedRecords {
             if !isLast, told[place + 1].full != nil, Int.random(in: 0..<4, using: &random) == 0 {
                 skipped = true
             } else if let data = result.told["data"], data != .null {
-                records = normalizer.records(of: data)
+                records = normalizer.records(of: data) ?? ResultRecords()
             } else if skipped, let full = result.full {
-                records = normalizer.records(of: full["data"] ?? .null)
+                records = normalizer.records(of: full["data"] ?? .null) ?? ResultRecords()
                 skipped = false
             } else {
                 records.fold(result.told.relay?["records"])

@@ -1,8 +1,10 @@
 import GraphQLExecution
 import RelayJSON
+import ResultPatches
 import Testing
 
 @testable import RelayServer
+@testable import StoreEngine
 
 /// `records: true`: results as patches of the records that a client would make of them.
 @Suite(.bounded, .timeLimit(.minutes(10)))
@@ -30,18 +32,53 @@ struct RecordPatchTests {
         #expect(results[1].relay?["records"] == ["VXNlcjptZQ==": ["totalCount": 3]])
     }
 
-    /// Each record without an id is named by the arguments on the way to it.
-    @Test func longArgumentsMakeEveryResultWhole() async throws {
+    /// An event's patch names all its fields, with their arguments.
+    @Test func whereThePatchWouldBeMuchLongerTheResultIsWhole() async throws {
         let engine = try await EngineUnderTest()
-        let long = String(repeating: "0", count: 5_000)
-        let sink = try engine.subscribe(
-            "subscription { user { totalCount todos(first: 1, after: \"\(long)\") { edges { cursor } } } }",
-            relay: ["records": true])
-        _ = try await engine.results(of: sink, count: 1)
-        _ = try await engine.addTodo("a")
-        let results = try await engine.results(of: sink, count: 2)
-        #expect(results[1]["data"]?["user"]?["totalCount"] == 3)
-        #expect(results[1].relay?["records"] == nil)
+        func patch(argumentLength length: Int) async throws -> JSONValue? {
+            let cursor = String(repeating: "0", count: length)
+            let sink = try engine.subscribe(
+                """
+                subscription { todoAdded { todo { text } user { todos(first: 1, after: "\(cursor)") {
+                  edges { cursor } } } } }
+                """, relay: ["records": true])
+            for text in ["a", "b"] { _ = try await engine.addTodo(text) }
+            let result = try await engine.results(of: sink, count: 2)[1]
+            engine.service.unsubscribe(sink)
+            #expect((result["data"] == .null) == (result.relay?["records"] != nil))
+            return result.relay?["records"]
+        }
+        #expect(try await patch(argumentLength: 10) != nil)
+        #expect(try await patch(argumentLength: 20_000) == nil)
+    }
+
+    /// A record without an id is named by its whole path, so a small result could have records of any size.
+    @Test func recordsWhoseNamesAreTooLongAreNotMade() async throws {
+        let engine = try await EngineUnderTest()
+        let text =
+            "query($s: String) { user { todos(after: $s) { edges { cursor node { id } } } } }"
+        let operation = try engine.service.prepare(GraphQLRequest(query: text))
+        let variables: JSONObject = ["s": .string(String(repeating: "0", count: 1_000))]
+        let normalization = try Normalizations(engine.schema).normalization(of: operation)
+        let normalizer = try #require(normalization).normalizer(try operation.coerce(variables))
+        let edges = (0..<100).map { "{\"cursor\":\"\($0)\",\"node\":{\"id\":\"\($0)\"}}" }
+        let data = try JSONValue(
+            parsing: "{\"user\":{\"todos\":{\"edges\":[\(edges.joined(separator: ","))]}}}")
+        #expect(normalizer.records(of: data, textLimit: 200_000)?.records.count == 203)
+        #expect(normalizer.records(of: data, textLimit: 100_000) == nil)
+    }
+
+    /// Written out, the argument is there sixty times.
+    @Test func operationsThatAreTooLargeWrittenOutHaveWholeResults() async throws {
+        let engine = try await EngineUnderTest()
+        let long = String(repeating: "0", count: 200_000)
+        let aliases = (0..<60).map { "a\($0): user { ...F }" }.joined(separator: " ")
+        let operation = try engine.service.prepare(
+            GraphQLRequest(
+                query: """
+                    { \(aliases) } fragment F on User { todos(after: "\(long)") { edges { cursor } } }
+                    """))
+        #expect(try Normalizations(engine.schema).normalization(of: operation) == nil)
     }
 
     @Test func aLinkThatIsAddedIsASplice() async throws {
