@@ -130,9 +130,13 @@ let package = Package(
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         room("RelayReading", ["RelayArtifacts", "RelayJSON", "RelayRecords", "Threads"]),
+        room("RelayNormalization", ["RelayArtifacts", "RelayJSON", "RelayRecords", "Threads"]),
         room(
             "RelayStore",
-            ["RelayArtifacts", "RelayJSON", "RelayReading", "RelayRecords", "Threads"]),
+            [
+                "RelayArtifacts", "RelayJSON", "RelayNormalization", "RelayReading", "RelayRecords",
+                "Threads",
+            ]),
         room(
             "EventStore", ["Digests", "Disk", "EventLog", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
@@ -226,8 +230,8 @@ let package = Package(
         tests(
             of: "RelayStore",
             [
-                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayReading",
-                "Threads",
+                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayNormalization",
+                "RelayReading", "RelayRecords", "Threads",
             ]),
         tests(
             of: "EventStore",
@@ -261,7 +265,8 @@ let package = Package(
         tests(
             of: "Relay",
             [
-                "RelayArtifacts", "RelayJSON", "RelayStore", "Threads", "TodoFixtures", logging,
+                "RelayArtifacts", "RelayJSON", "RelayNormalization", "RelayStore", "Threads",
+                "TodoFixtures", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
         .target(

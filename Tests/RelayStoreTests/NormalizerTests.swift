@@ -2,6 +2,7 @@ import RelayArtifacts
 import RelayJSON
 import Testing
 
+@testable import RelayNormalization
 @_spi(Rooms) @testable import RelayRecords
 @_spi(Rooms) @testable import RelayStore
 

@@ -2,6 +2,7 @@ import BoundedTesting
 import RelayArtifacts
 import RelayJSON
 
+@testable import RelayNormalization
 @_spi(Rooms) @testable import RelayRecords
 @_spi(Rooms) @testable import RelayStore
 

@@ -4,6 +4,7 @@ import RelayIR
 import RelayJSON
 import Threads
 
+@testable import RelayNormalization
 @_spi(Rooms) @testable import RelayRecords
 @_spi(Rooms) @testable import RelayStore
 

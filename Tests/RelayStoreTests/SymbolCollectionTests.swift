@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import Threads
 
+@testable import RelayNormalization
 @_spi(Rooms) @testable import RelayRecords
 @_spi(Rooms) @testable import RelayStore
 

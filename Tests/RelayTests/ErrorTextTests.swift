@@ -4,6 +4,7 @@ import Testing
 import TodoFixtures
 
 @testable import Relay
+@testable import RelayNormalization
 @_spi(Rooms) @testable import RelayStore
 
 /// What people read when something fails.

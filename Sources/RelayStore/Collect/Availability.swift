@@ -1,4 +1,5 @@
 import RelayArtifacts
+import RelayNormalization
 @_spi(Rooms) import RelayRecords
 
 /// Whether an operation can be answered from the store.

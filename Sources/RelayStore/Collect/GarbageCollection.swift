@@ -1,3 +1,4 @@
+import RelayNormalization
 @_spi(Rooms) import RelayRecords
 
 /// One garbage collection: marks what is reachable and drops the rest, a slice at a time.

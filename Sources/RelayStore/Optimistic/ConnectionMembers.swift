@@ -1,3 +1,4 @@
+import RelayNormalization
 @_spi(Rooms) import RelayRecords
 
 /// The edges and nodes of a connection. May include some that left it while entries were put on top of each other.
@@ -38,14 +39,5 @@ struct ConnectionMembers {
         guard let edge else { return }
         edges.insert(edge)
         if let nodeKey, let node = snapshot.link(nodeKey, of: edge) { nodes.insert(node) }
-    }
-}
-
-extension Snapshot {
-    /// The record that another record's field links to.
-    func link(_ key: NameIndex, of record: RecordIndex) -> RecordIndex? {
-        guard let row = row(record), let slot = row.slot(of: key), row.tag(slot) == .link
-        else { return nil }
-        return row.link(slot)
     }
 }

@@ -1,3 +1,4 @@
+import RelayNormalization
 @_spi(Rooms) import RelayRecords
 
 /// The optimistic entries of a store, oldest first.
@@ -145,17 +146,5 @@ extension Snapshot {
     fileprivate mutating func apply(_ writes: WriteSet) {
         var changes = ChangeSet()
         apply(writes, changes: &changes)
-    }
-
-    /// Copies records from another state of the same store.
-    mutating func take(_ records: some Sequence<RecordIndex>, from other: Snapshot) {
-        for record in records {
-            let (old, new) = (row(record), other.row(record))
-            if old !== new || new == nil { set(record, other[record]) }
-            if old === new { continue }
-            recordCount += (new == nil ? 0 : 1) - (old == nil ? 0 : 1)
-            updateIndexes(record, old: old, new: new)
-        }
-        nextCreation = Swift.max(nextCreation, other.nextCreation)
     }
 }

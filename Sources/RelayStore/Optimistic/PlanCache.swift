@@ -1,4 +1,5 @@
 import RelayArtifacts
+import RelayNormalization
 @_spi(Rooms) import RelayRecords
 
 /// Plans of operations, prepared once per operation and variables.

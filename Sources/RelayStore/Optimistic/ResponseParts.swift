@@ -1,3 +1,4 @@
+import RelayNormalization
 @_spi(Rooms) import RelayRecords
 import Threads
 

@@ -1,5 +1,6 @@
 import RelayArtifacts
 import RelayJSON
+package import RelayNormalization
 @_spi(Rooms) public import RelayRecords
 
 /// An operation's updater: it gets the records and the data of its response.

@@ -1,5 +1,6 @@
 import RelayArtifacts
 import RelayJSON
+package import RelayNormalization
 @_spi(Rooms) import RelayRecords
 import Synchronization
 import Threads

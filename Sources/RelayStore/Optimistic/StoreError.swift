@@ -1,4 +1,5 @@
 import RelayJSON
+package import RelayNormalization
 @_spi(Rooms) import RelayRecords
 
 /// Why a store refused something. Nothing has changed.

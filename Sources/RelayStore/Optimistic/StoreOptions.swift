@@ -1,3 +1,4 @@
+package import RelayNormalization
 @_spi(Rooms) import RelayRecords
 
 /// A store's options and dependencies.

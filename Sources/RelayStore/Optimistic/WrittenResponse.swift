@@ -1,4 +1,5 @@
 import RelayJSON
+package import RelayNormalization
 @_spi(Rooms) import RelayRecords
 
 /// A response that has been written to a store, and what its operation read of it at that very step.

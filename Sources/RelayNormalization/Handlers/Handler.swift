@@ -1,5 +1,5 @@
 public import RelayArtifacts
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) public import RelayRecords
 
 /// Looks at a field once a payload that has it is normalized, and keeps a derived value next to the field: what
 /// `@connection`, `@appendNode`, `@deleteRecord` and the like do.
@@ -69,14 +69,21 @@ package struct PartedResponse: Sendable {
         /// How many events the store's history had before it, and how many such responses this process has had.
         let sequence, number: UInt64
 
+        package init(sequence: UInt64, number: UInt64) {
+            self.sequence = sequence
+            self.number = number
+        }
+
         var text: String { "\(sequence).\(number)" }
     }
 
-    let id: ID
+    package let id: ID
     let memory = ConnectionMemory()
     /// The records as the response has them: what its parts have brought, without what others have written since it
     /// began. nil: the store's.
-    var own: Snapshot?
+    package var own: Snapshot?
+
+    package init(id: ID) { self.id = id }
 }
 
 /// What has arrived of a field that has deferred or streamed parts. Members are named like the record's fields.

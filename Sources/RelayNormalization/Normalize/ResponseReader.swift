@@ -282,7 +282,7 @@ struct ResponseReader {
 
 /// Where the contents of one response belong: what was found by its own paths is not looked up again in records that
 /// others write too.
-struct ResponsePlaces {
+package struct ResponsePlaces {
     var parts: ArraySlice<PartPlace> = []
     /// nil for an error that belongs to no field.
     var errors: ArraySlice<Normalizer.ErrorPlace?> = []

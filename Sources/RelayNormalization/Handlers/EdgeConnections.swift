@@ -1,9 +1,11 @@
-import RelayArtifacts
-@_spi(Rooms) import RelayRecords
+package import RelayArtifacts
+@_spi(Rooms) package import RelayRecords
 
 /// The client keeps a connection as a record `__KEY_connection` with a list of edge records.
-struct EdgeConnections: ConnectionStyle {
-    func connection(
+package struct EdgeConnections: ConnectionStyle {
+    package init() {}
+
+    package func connection(
         of record: DraftRecordProxy, key: String, filters: (any VariableDataConvertible)?
     ) -> (any ConnectionProxy)? {
         ConnectionHandler.default.getConnection(record, key: key, filters: filters)

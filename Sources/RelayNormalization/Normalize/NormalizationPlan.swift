@@ -1,5 +1,5 @@
 package import RelayArtifacts
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) package import RelayRecords
 
 /// A selection set of an operation under known variables, ready to be matched with response objects.
 ///
@@ -95,7 +95,7 @@ package final class NormalizationPlan: @unchecked Sendable {
 
     /// What is selected on a record in the store.
     @inline(__always)
-    func flat(of row: Row, in snapshot: borrowing Snapshot) -> FlatSelection {
+    package func flat(of row: Row, in snapshot: borrowing Snapshot) -> FlatSelection {
         let type = concreteType ?? row.type
         return known(type) ?? flat(type, in: snapshot)
     }
@@ -125,7 +125,7 @@ package final class NormalizationPlan: @unchecked Sendable {
     }
 
     /// Whether nothing here links to other records, whatever the type.
-    private(set) lazy var isLeaf = !Self.hasLinks(sources)
+    package private(set) lazy var isLeaf = !Self.hasLinks(sources)
 
     private static func hasLinks(_ sources: [[NormalizationSelection]]) -> Bool {
         sources.contains { selections in
@@ -164,24 +164,24 @@ struct Member {
 }
 
 /// What is selected on objects of one type: one field for each name in the response.
-final class FlatSelection {
-    struct Field {
-        enum Kind {
+package final class FlatSelection {
+    package struct Field {
+        package enum Kind {
             case scalar
             case linked
             case plural
         }
 
         let member: Member
-        let key: NameIndex
-        let kind: Kind
+        package let key: NameIndex
+        package let kind: Kind
         /// For a linked or plural field.
-        let child: NormalizationPlan?
+        package let child: NormalizationPlan?
     }
 
     let type: NameIndex
     /// Without `__typename`: the record's type gives it.
-    let fields: ContiguousArray<Field>
+    package let fields: ContiguousArray<Field>
     /// The response name of `__typename`, if it is selected.
     let typename: Member?
     let handles: [NormalizationHandle]
@@ -190,11 +190,11 @@ final class FlatSelection {
     /// Abstract types reported by the object itself.
     let discriminators: [String]
     /// What handlers keep next to the fields: selected like the fields themselves.
-    let handleFields: ContiguousArray<Field>
+    package let handleFields: ContiguousArray<Field>
     /// Everything that links to other records: linked fields, those of handlers and of client extensions.
-    let links: ContiguousArray<Field>
+    package let links: ContiguousArray<Field>
     /// Keys of fields that are selected in addition to `fields`: those of handlers and of client extensions.
-    let keysBeside: ContiguousArray<NameIndex>
+    package let keysBeside: ContiguousArray<NameIndex>
     /// The shape of a record that has all fields, in order: slot i is field i. nil if the response has one field under
     /// two names: a shape has each key once.
     let shape: Shape?
@@ -243,7 +243,7 @@ final class FlatSelection {
 
 extension NormalizationPlan {
     /// The storage key of a root field, by its response name.
-    func rootKey(_ name: String, _ symbols: Symbols) -> String? {
+    package func rootKey(_ name: String, _ symbols: Symbols) -> String? {
         guard let type = concreteType else { return nil }
         let flat = flat(type) { _ in false }
         var name = name

@@ -1,6 +1,6 @@
 import RelayArtifacts
 package import RelayJSON
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) package import RelayRecords
 
 /// What a response contains besides its data.
 package struct ResponseSummary: Hashable, Sendable {
@@ -43,7 +43,7 @@ extension Draft {
     ///   - parted: the response that this is, or is part of, if it may come in parts.
     ///   - places: where the response's contents belong; nil: still to be found.
     /// - Returns: also where they belong.
-    mutating func normalize(
+    package mutating func normalize(
         _ response: UnsafeRawBufferPointer, _ plan: NormalizationPlan, root: DataID,
         handlers: any HandlerProvider, isOptimistic: Bool = false, response parted: PartedResponse?,
         places: ResponsePlaces?, read: (Snapshot) -> Void = { _ in }
@@ -106,4 +106,18 @@ extension Draft {
 /// Bytes that are JSON but not a GraphQL response.
 package struct InvalidResponse: Error, Hashable, CustomStringConvertible {
     package let description: String
+}
+
+extension Snapshot {
+    /// Copies records from another state of the same store.
+    package mutating func take(_ records: some Sequence<RecordIndex>, from other: Snapshot) {
+        for record in records {
+            let (old, new) = (row(record), other.row(record))
+            if old !== new || new == nil { set(record, other[record]) }
+            if old === new { continue }
+            recordCount += (new == nil ? 0 : 1) - (old == nil ? 0 : 1)
+            updateIndexes(record, old: old, new: new)
+        }
+        nextCreation = Swift.max(nextCreation, other.nextCreation)
+    }
 }

@@ -1,5 +1,5 @@
 public import RelayArtifacts
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) public import RelayRecords
 
 /// Keeps the pages of a connection as one list: the record that `@connection(key:)` names.
 ///

@@ -1,4 +1,4 @@
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) package import RelayRecords
 
 /// The list of edges of a connection's record, in a draft.
 struct ConnectionEdges {
@@ -97,5 +97,14 @@ struct ConnectionEdges {
 
     private func write(_ edges: FieldValue) {
         source.write(connection.dataID, [("edges", edges)])
+    }
+}
+
+extension Snapshot {
+    /// The record that another record's field links to.
+    package func link(_ key: NameIndex, of record: RecordIndex) -> RecordIndex? {
+        guard let row = row(record), let slot = row.slot(of: key), row.tag(slot) == .link
+        else { return nil }
+        return row.link(slot)
     }
 }
