@@ -3,6 +3,7 @@ import Foundation
 import HTTPMessages
 import Relay
 import RelayJSON
+import RelayLink
 import RelayServer
 import Testing
 import WebSocketIO
@@ -240,15 +241,45 @@ import WebSocketIO
 
     /// It has not begun, and somebody asks for it now.
     @Test func aSubscriptionThatTheServerIsTooBusyToBeginIsRefused() {
-        var subscription = EventSubscription()
+        var subscription = EventSubscription(RetryPolicy())
         _ = subscription.connected()
         #expect(
             subscription.receive(event("next", Self.overloaded, nil))
                 == .deliver(Array(Self.overloaded.utf8)))
     }
 
+    @Test func aSubscriptionIsResumedAsOftenAsAttemptsAreAllowed() {
+        var subscription = EventSubscription(RetryPolicy(maximumAttempts: 3))
+        _ = subscription.connected()
+        _ = subscription.receive(event("next", #"{"data":1}"#, "c1"))
+        for count in 1...2 {
+            #expect(subscription.receive(event("next", Self.overloaded, nil)) == .interrupted)
+            #expect(subscription.failureCount == count)
+            _ = subscription.connected()
+            // It only says that the place to resume from is good.
+            let resumed = #"{"data":null,"extensions":{"relay":{"recovered":true}}}"#
+            #expect(subscription.receive(event("next", resumed, "c1")) == .nothing)
+        }
+        #expect(
+            subscription.receive(event("next", Self.overloaded, nil))
+                == .deliver(Array(Self.overloaded.utf8)))
+    }
+
+    /// The code is that of a field's error, and the server need not write data first.
+    @Test(arguments: ["OVERLOADED", "SLOW_CONSUMER"])
+    func aResultThatHasErrorsBeforeItsDataIsDelivered(_ code: String) {
+        var subscription = EventSubscription(RetryPolicy())
+        _ = subscription.connected()
+        _ = subscription.receive(event("next", #"{"data":1}"#, "c1"))
+        let result =
+            #"{"errors":[{"message":"","extensions":{"code":"\#(code)","relay":{"cursor":"c0"}}}],"data":{"a":null}}"#
+        #expect(
+            subscription.receive(event("next", result, "c2")) == .deliver(Array(result.utf8)))
+        #expect(subscription.lastEventID == "c2")
+    }
+
     @Test func aSubscriptionKnowsWhereToGoOn() {
-        var subscription = EventSubscription()
+        var subscription = EventSubscription(RetryPolicy())
         #expect(subscription.connected() == nil && !subscription.canResume)
         // Nothing to go on by: a gap.
         #expect(subscription.connected() == GapNotice.bytes)

@@ -15,6 +15,8 @@ struct EventSubscription: Sendable {
         case tooLarge
     }
 
+    /// How often a stream is resumed that the server ends because it has too much to do.
+    let retry: RetryPolicy
     /// The event after which the stream resumes.
     private(set) var lastEventID: String?
     /// How often the server has ended the stream since it last sent anything.
@@ -24,6 +26,8 @@ struct EventSubscription: Sendable {
     private var hasBegun = false
     /// A resumption was requested, and the server has not said yet whether it resumes.
     private var awaitsRecovery = false
+
+    init(_ retry: RetryPolicy) { self.retry = retry }
 
     var canResume: Bool { lastEventID != nil }
 
@@ -67,10 +71,12 @@ struct EventSubscription: Sendable {
         return resumes && notes.recovered == true ? .nothing : .deliver(response)
     }
 
-    /// Whether the response is an error after which the stream can be resumed.
+    /// Whether the response is an error after which the stream can be resumed. One with data is a result: an error is
+    /// that of a field, whatever its code.
     private mutating func isEnding(_ response: [UInt8]) -> Bool {
         guard response.starts(with: #"{"errors""#.utf8),
-            let first = (try? JSONValue(parsing: response))?["errors"]?.array?.first?["extensions"]
+            let response = try? JSONValue(parsing: response), response["data"] == nil,
+            let first = response["errors"]?.array?.first?["extensions"]
         else { return false }
         switch first["code"]?.string {
         case "SLOW_CONSUMER":
@@ -79,8 +85,11 @@ struct EventSubscription: Sendable {
             isOverloaded = false
             return true
         case "OVERLOADED":
+            guard canResume, retry.allowsAnotherAttempt(afterFailures: endingCount + 1) else {
+                return false
+            }
             isOverloaded = true
-            return canResume
+            return true
         default: return false
         }
     }

@@ -111,7 +111,7 @@ extension HTTPNetwork {
 /// The progress of one subscription, shared by its task and the loop's thread.
 private final class EventProgress: Sendable {
     private struct State {
-        var subscription = EventSubscription()
+        var subscription: EventSubscription
         var attempts: HTTPAttempts
         var isFull = false
     }
@@ -121,6 +121,7 @@ private final class EventProgress: Sendable {
     init(_ retry: RetryPolicy, asksForTokens: Bool) {
         state = Lock(
             State(
+                subscription: EventSubscription(retry),
                 attempts: HTTPAttempts(retry, isRepeatable: true, asksForTokens: asksForTokens)))
     }
 
