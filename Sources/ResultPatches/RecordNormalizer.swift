@@ -27,7 +27,7 @@ package struct RecordNormalizer: Sendable {
     package func records(of data: JSONValue, textLimit: Int = textLimit) -> ResultRecords? {
         var splitter = ResultSplitter(variables: variables, textLimit: textLimit)
         if let root = data.object {
-            splitter.split(root, operation.selections, type: nil, ResultRecords.rootID)
+            splitter.split(root, operation.selections, type: nil, ResultRecords.rootID, [:])
         }
         return splitter.isOverLimit ? nil : splitter.records
     }
@@ -50,38 +50,48 @@ private struct ResultSplitter {
     /// There are more ids and keys than allowed; the records are not complete.
     var isOverLimit: Bool { room < 0 }
 
+    /// Adds an object's record.
+    /// - Parameter fields: those of its record that are known already.
     mutating func split(
         _ object: JSONObject, _ selections: [NormalizationSelection], type: String?,
-        _ id: ExactText
+        _ id: ExactText, _ fields: [ExactText: JSONValue]
     ) {
-        records.begin(id)
+        var fields = fields
+        collect(object, selections, type: type, id, into: &fields)
+        // Once for all its fields: an id may be long, and is hashed.
+        records.merge(fields, into: id)
+    }
+
+    private mutating func collect(
+        _ object: JSONObject, _ selections: [NormalizationSelection], type: String?,
+        _ id: ExactText, into fields: inout [ExactText: JSONValue]
+    ) {
         for selection in selections {
             if isOverLimit { return }
             switch selection {
             case .scalarField(let field):
                 guard let value = object[field.responseName] else { continue }
                 if field.name == "__typename" {
-                    records.set(ResultRecords.typeKey, value, of: id)
+                    fields[ResultRecords.typeKey] = value
                 } else {
-                    records.set(key(field, field.key), .leaf(value), of: id)
+                    fields[key(field, field.key)] = .leaf(value)
                 }
             case .linkedField(let field):
                 guard let value = object[field.responseName] else { continue }
                 let key = key(field, field.key)
-                let link = split(value, field, key, of: id)
-                records.set(key, link, of: id)
+                fields[key] = split(value, field, key, of: id)
             case .inlineFragment(let fragment):
                 if fragment.counts(for: object, type) {
-                    split(object, fragment.selections, type: type, id)
+                    collect(object, fragment.selections, type: type, id, into: &fields)
                 }
             case .condition(let condition):
                 if condition.holds(under: variables) {
-                    split(object, condition.selections, type: type, id)
+                    collect(object, condition.selections, type: type, id, into: &fields)
                 }
             case .defer(let part):
-                split(object, part.selections, type: type, id)
+                collect(object, part.selections, type: type, id, into: &fields)
             case .stream(let part):
-                split(object, part.selections, type: type, id)
+                collect(object, part.selections, type: type, id, into: &fields)
             case .handle, .typeDiscriminator, .clientExtension:
                 // Handled by the client alone.
                 continue
@@ -122,9 +132,8 @@ private struct ResultSplitter {
             field.selections.member("id", of: object)?.recordID
                 ?? clientID(of: object, field, key.text, parent.text, index))
         room -= id.text.utf8.count
-        records.begin(id)
-        if let type { records.set(ResultRecords.typeKey, .string(type), of: id) }
-        split(object, field.selections, type: type, id)
+        let fields = type.map { [ResultRecords.typeKey: JSONValue.string($0)] } ?? [:]
+        split(object, field.selections, type: type, id, fields)
         return id
     }
 

@@ -11,28 +11,32 @@ extension ResultRecords {
             let id = ExactText(id)
             switch fields {
             case .null: records[id] = nil
-            case .object(let fields):
-                begin(id)
-                for (key, value) in fields { try apply(value, to: ExactText(key), of: id) }
+            case .object(let changes):
+                var fields = records.removeValue(forKey: id) ?? [:]
+                for (key, value) in changes {
+                    let key = ExactText(key)
+                    fields[key] = try Self.changed(fields[key], by: value)
+                }
+                records[id] = fields
             default: throw PatchMismatch()
             }
         }
     }
 
-    private mutating func apply(
-        _ value: JSONValue, to key: ExactText, of id: ExactText
-    ) throws(PatchMismatch) {
+    /// - Returns: nil for a field that is gone.
+    private static func changed(
+        _ field: JSONValue?, by value: JSONValue
+    ) throws(PatchMismatch) -> JSONValue? {
         if value["unset"] != nil {
-            guard records[id]?.removeValue(forKey: key) != nil else { throw PatchMismatch() }
-        } else if let splice = value["splice"] {
-            set(key, ["refs": .array(try spliced(records[id]?[key], splice))], of: id)
-        } else {
-            set(key, value, of: id)
+            guard field != nil else { throw PatchMismatch() }
+            return nil
         }
+        guard let splice = value["splice"] else { return value }
+        return ["refs": .array(try spliced(field, splice))]
     }
 
     /// The links of a list after `[start, deleted, [ids…]]`.
-    private func spliced(
+    private static func spliced(
         _ list: JSONValue?, _ splice: JSONValue
     ) throws(PatchMismatch) -> [JSONValue] {
         guard var links = list?["refs"]?.array, let splice = splice.array, splice.count == 3,

@@ -11,13 +11,9 @@ package struct ResultRecords: Sendable, Equatable {
 
     package init() {}
 
-    /// The record exists, even if none of its fields does.
-    package mutating func begin(_ id: ExactText) {
-        if records[id] == nil { records[id] = [:] }
-    }
-
-    package mutating func set(_ key: ExactText, _ value: JSONValue, of id: ExactText) {
-        records[id, default: [:]][key] = value
+    /// Sets fields of a record, which exists from then on, even if there are none.
+    package mutating func merge(_ fields: [ExactText: JSONValue], into id: ExactText) {
+        records[id, default: [:]].merge(fields) { $1 }
     }
 
     /// As JSON text, keys sorted.

@@ -16,7 +16,6 @@ package final class GraphQLService: Sendable {
     private let writer: MutationWriter
     private let inProgress: MutationsInProgress
     private let publisher: Publisher
-    private let normalizations: Normalizations
     private let catchUp: CatchUp
     private let sequences: SequenceSubscriptions
     private let recent: RecentCommits
@@ -57,7 +56,8 @@ package final class GraphQLService: Sendable {
         package var undeliveredResultBytes = 64 << 20
         /// Bytes of missed results that wait for clients without room; beyond that they are made when there is room.
         package var heldResultBytes = 64 << 20
-        /// Bytes of plans and normalizations of the subscriptions that are caught up together.
+        /// Approximate bytes of what is prepared for the subscriptions that are caught up together: documents, plans and
+        /// normalizations.
         package var catchUpPassBytes = 256 << 20
         package var document = DocumentLimits()
         /// Events that may be folded to answer one query from the past.
@@ -70,8 +70,8 @@ package final class GraphQLService: Sendable {
         /// A state in memory is reused if it is at most this many events away, which is about the distance
         /// between two checkpoints. Otherwise the journal is checked for a later one.
         package var nearEvents = 50_000
-        /// Approximate bytes that subscriptions and live queries may keep: plans and, for live queries, the
-        /// last results and what they were read from. A group of equal subscriptions that would exceed this is
+        /// Approximate bytes that subscriptions and live queries may keep: documents, plans, normalizations, variables
+        /// and, for live queries, the last results and what they were read from. A group of equal subscriptions that would exceed this is
         /// ended; new groups are refused from three quarters of it on.
         package var subscriptionBytes = 1 << 30
         /// Limit on subscriptions waiting to start, together with the commits queued ahead of them; beyond
@@ -129,21 +129,28 @@ package final class GraphQLService: Sendable {
             counters.count(\.deliveries, deliveries.count)
             deliver(deliveries)
         }
-        normalizations = Normalizations(schemaService.executable.schema)
         catchUp = CatchUp(
-            schemaService, journal, identity, normalizations, durable: durable, recent: recent,
+            schemaService, journal, identity, operations, durable: durable, recent: recent,
             documents: documents, limits: limits, tasks: inputs.tasks,
             counters: counters, logger: logger)
         let publisher = Publisher(
             SubscriptionTable(
-                schemaService, identity, normalizations, snapshot: snapshot, recent: recent,
+                schemaService, identity, snapshot: snapshot, recent: recent,
                 memoryLimit: limits.subscriptionBytes),
             limits: limits, tasks: inputs.tasks, deliver: counted, settle: settle,
             catchUp: { [catchUp] in catchUp.post($0, behind: $1) })
         catchUp.connect(
             .init(
                 deliver: counted, settle: settle,
-                goOn: { [weak publisher] request in publisher?.post(.subscribe(request)) }))
+                goOn: { [weak publisher, operations, durable] request in
+                    do throws(ExecutionErrors) {
+                        let prepared = try operations.prepare(
+                            request, storedRecords: durable.snapshot.recordCount)
+                        publisher?.post(.subscribe(prepared))
+                    } catch {
+                        counted([Delivery(sink: request.sink, event: .failed(error.errors))])
+                    }
+                }))
         self.publisher = publisher
         self.deliver = counted
         sequences = SequenceSubscriptions(
@@ -217,6 +224,9 @@ package final class GraphQLService: Sendable {
     /// A cursor: everything up to it that concerns subscriptions has been handed to `deliver`.
     package var deliveredCursor: String { identity.cursor(publisher.deliveredThrough).text }
 
+    /// Bytes of missed results that wait for clients without room.
+    package var heldResultBytes: Int { catchUp.heldResultBytes }
+
     /// Mutations waiting for the writer.
     package var waitingMutations: Int { writer.waitingCount }
 
@@ -288,6 +298,9 @@ package final class GraphQLService: Sendable {
         var ready = ReadyRequest(operation: operation, request: request, relay: relay)
         if operation.isStream, relay.explain == nil {
             ready.variables = try operation.coerce(request.variables)
+            if relay.sendsRecords {
+                ready.normalization = try operations.normalization(for: withText(request))
+            }
         }
         if operation.kind == .mutation { ready.byteCount = request.approximateByteCount }
         return ready
@@ -343,17 +356,18 @@ package final class GraphQLService: Sendable {
         throws(ExecutionErrors)
     {
         let (request, relay) = (ready.request, ready.relay)
-        // Large ones take a while, which the publisher would otherwise have to wait for. What is wrong is said there.
-        if relay.sendsRecords { _ = try? normalizations.normalization(of: ready.operation) }
         if let sequence = relay.explain {
             return explain(request, sequence) { [deliver] outcome in
                 deliver(outcome.deliveries(to: sink))
             }
         }
-        let subscription = SubscriptionRequest(
-            operation: ready.operation, variables: ready.variables, request: withText(request),
-            sink: sink, sendsRecords: relay.sendsRecords, showsOptimistic: relay.showsOptimistic,
-            start: relay.resume.map { .resume($0) } ?? .now)
+        let subscription = PreparedSubscription(
+            request: SubscriptionRequest(
+                request: withText(request), sink: sink, sendsRecords: relay.sendsRecords,
+                showsOptimistic: relay.showsOptimistic,
+                start: relay.resume.map { .resume($0) } ?? .now),
+            operation: ready.operation, variables: ready.variables,
+            normalization: ready.normalization)
         if try !sequences.start(subscription), !publisher.subscribe(subscription) {
             counters.count(\.refusals)
             let message = "Too many subscriptions are waiting to begin; try again later."
@@ -454,6 +468,8 @@ package struct ReadyRequest: Sendable {
     fileprivate let relay: RelayExtensions
     /// For a stream only. Other operations coerce theirs when they are executed.
     fileprivate var variables = CoercedVariables.none
+    /// For a stream that wants records only.
+    fileprivate var normalization: Normalization?
     /// For a mutation only: its approximate size in memory.
     fileprivate var byteCount = 0
 }

@@ -14,11 +14,27 @@ package final class OperationCache: Sendable {
             self.text = ExactText(text)
             self.name = name
         }
+
+        init(_ request: GraphQLRequest) {
+            self.init(text: request.query, name: request.operationName)
+        }
     }
 
-    private struct Entry {
+    private final class Entry: Sendable {
         let operation: PreparedOperation
         let complexity: ComplexityEstimate
+        /// Made for the first stream that asks for records.
+        let normalization = Lock<MadeNormalization?>(nil)
+
+        init(_ operation: PreparedOperation, _ complexity: ComplexityEstimate) {
+            self.operation = operation
+            self.complexity = complexity
+        }
+    }
+
+    private struct MadeNormalization {
+        /// Nil if results are not split.
+        let value: Normalization?
     }
 
     private let entries: Lock<GenerationalCache<Key, Entry>>
@@ -27,8 +43,8 @@ package final class OperationCache: Sendable {
     private let persisted: PersistedOperations
 
     /// Bytes of operations kept in each of two generations.
-    private static let generationBytes = 64 << 20
-    /// Cost of an operation, excluding its text and its plans.
+    package static let generationBytes = 64 << 20
+    /// Cost of an operation, excluding its document, its plans and its normalization.
     private static let entryBytes = 2_048
     /// Approximate cost of one selection in the document and in a plan.
     private static let selectionBytes = 1_024
@@ -38,21 +54,24 @@ package final class OperationCache: Sendable {
 
     package init(
         schema: ExecutableSchema, limits: DocumentLimits = .init(),
-        persisted: PersistedOperations = .init()
+        persisted: PersistedOperations = .init(), generationBytes: Int = generationBytes
     ) {
         self.schema = schema
         self.limits = limits
         self.persisted = persisted
-        entries = Lock(GenerationalCache(generationCost: Self.generationBytes))
+        entries = Lock(GenerationalCache(generationCost: generationBytes))
     }
 
-    /// The operation, if it was prepared before and the request is within the limits.
+    /// The operation, if it was prepared before, with its normalization if the request needs that, and the request is
+    /// within the limits.
     /// - Parameter storedRecords: the number of records; no list is assumed to be much longer.
     func find(
         _ request: GraphQLRequest, storedRecords: @autoclosure () -> Int
     ) -> PreparedOperation? {
         guard let text = persisted.findText(of: request), text.utf8.count <= limits.bytes,
             let entry = find(Key(text: text, name: request.operationName)),
+            !RelayExtensions.asksForRecords(request)
+                || entry.normalization.withLock({ $0 != nil }),
             isWithinLimit(entry, request.variables, storedRecords)
         else { return nil }
         return entry.operation
@@ -69,25 +88,72 @@ package final class OperationCache: Sendable {
         } catch {
             throw ExecutionErrors(errors: [error])
         }
-        let entry: Entry
-        if let known = find(key) {
-            entry = known
-        } else {
-            let prepared = try prepare(key)
-            let cost =
-                key.text.text.utf8.count + Self.entryBytes
-                + prepared.operation.keptSelections * Self.selectionBytes
-            entries.withLock { $0.insert(prepared, for: key, cost: cost) }
-            entry = prepared
-        }
-        guard isWithinLimit(entry, request.variables, storedRecords) else {
+        return try operation(for: key, request.variables, storedRecords).operation
+    }
+
+    private func operation(
+        for key: Key, _ variables: JSONObject, _ storedRecords: () -> Int
+    ) throws(ExecutionErrors) -> Entry {
+        let entry = try entry(for: key)
+        guard isWithinLimit(entry, variables, storedRecords) else {
             let message = """
                 The result may have more than \(limits.complexity) fields; ask for shorter pages by \
                 "first" or "last", or for less in each.
                 """
             throw ExecutionErrors(errors: [.limitExceeded(message)])
         }
-        return entry.operation
+        return entry
+    }
+
+    /// Prepares a stream's request, also again.
+    /// - Parameter request: with the text of its document, which was measured when it was sent.
+    func prepare(
+        _ request: SubscriptionRequest, storedRecords: @autoclosure () -> Int
+    ) throws(ExecutionErrors) -> PreparedSubscription {
+        let (asked, key) = (request.request, Key(request.request))
+        let entry = try operation(for: key, asked.variables, storedRecords)
+        return PreparedSubscription(
+            request: request, operation: entry.operation,
+            variables: try entry.operation.coerce(asked.variables),
+            normalization: request.sendsRecords ? try normalization(entry, key) : nil)
+    }
+
+    /// How the results of a request's operation are split into records; nil if they are not.
+    /// - Parameter request: with the text of its document, which was measured when it was sent.
+    func normalization(for request: GraphQLRequest) throws(ExecutionErrors) -> Normalization? {
+        let key = Key(request)
+        return try normalization(try entry(for: key), key)
+    }
+
+    private func normalization(
+        _ entry: Entry, _ key: Key
+    ) throws(ExecutionErrors) -> Normalization? {
+        if let known = entry.normalization.withLock({ $0 }) { return known.value }
+        let made: MadeNormalization
+        do throws(ExecutionError) {
+            made = MadeNormalization(
+                value: try Normalization(of: entry.operation, schema: schema.schema))
+        } catch {
+            throw ExecutionErrors(errors: [error])
+        }
+        // If two made it at the same time, both use that of the first.
+        let first = entry.normalization.withLock { kept in
+            defer { kept = kept ?? made }
+            return kept
+        }
+        if let first { return first.value }
+        entries.withLock { $0.grow(key, by: made.value?.byteCount ?? 0) }
+        return made.value
+    }
+
+    private func entry(for key: Key) throws(ExecutionErrors) -> Entry {
+        if let known = find(key) { return known }
+        let prepared = try prepare(key)
+        let cost =
+            Self.entryBytes + prepared.operation.document.approximateByteCount
+            + prepared.operation.keptSelections * Self.selectionBytes
+        entries.withLock { $0.insert(prepared, for: key, cost: cost) }
+        return prepared
     }
 
     /// The text of a request's document, which the request may give only by name.
@@ -116,8 +182,8 @@ package final class OperationCache: Sendable {
                     }
                 })
             return Entry(
-                operation: operation,
-                complexity: ComplexityEstimate(
+                operation,
+                ComplexityEstimate(
                     operation.definition, in: document, schema: schema.schema,
                     assumedListSize: limits.assumedListSize))
         } catch {

@@ -26,6 +26,11 @@ struct RelayExtensions: Sendable {
     /// The event for which to explain why a subscriber was, or was not, notified.
     private(set) var explain: UInt64?
 
+    /// Whether a request wants its results as record patches, so far as one look tells.
+    static func asksForRecords(_ request: GraphQLRequest) -> Bool {
+        request.extensions["relay"]?["records"] == true
+    }
+
     /// Reads the members and ignores unknown ones.
     /// - Throws: if a member has the wrong type.
     init(_ request: GraphQLRequest) throws(ExecutionError) {

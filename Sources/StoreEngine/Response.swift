@@ -95,19 +95,19 @@ extension Response {
         notes.records = records
         var writer = JSONWriter()
         writer.raw("{\"data\":null")
-        if result.hasErrors, let errors = result.json["errors"] {
+        if result.hasErrors, let errors = result.json?["errors"] {
             writer.raw(",\"errors\":")
             writer.write(errors)
         }
         self.init(open: writer.bytes, hasErrors: result.hasErrors, notes)
     }
 
-    /// An event for a client that has had one of the stream: its records, or the whole result where that is shorter.
+    /// An event for a client that has had one of the stream: its records, or the whole result where that is much
+    /// shorter.
     convenience init(
         event result: ExecutedResult, _ normalizer: RecordNormalizer, _ notes: RelayNotes
     ) {
-        let records = normalizer.records(of: result.json["data"] ?? .null)
-        let patch = records.flatMap {
+        let patch = result.records(normalizer).flatMap {
             RecordPatch(from: ResultRecords(), to: $0, inPlaceOf: result) { _ in false }
         }
         if let patch {

@@ -38,7 +38,7 @@ final class SequenceSubscriptions: Sendable {
 
     /// Starts a subscription, if it is of this kind.
     /// - Throws: if there are too many.
-    func start(_ request: SubscriptionRequest) throws(ExecutionErrors) -> Bool {
+    func start(_ request: PreparedSubscription) throws(ExecutionErrors) -> Bool {
         guard request.operation.kind == .subscription else { return false }
         let plan = request.operation.plan(for: request.variables)
         guard let field = plan.root.fields.first,
@@ -72,10 +72,10 @@ final class SequenceSubscriptions: Sendable {
     }
 
     private func run(
-        _ handler: SubscriptionHandler, _ plan: Plan, _ request: SubscriptionRequest
+        _ handler: SubscriptionHandler, _ plan: Plan, _ request: PreparedSubscription
     ) async {
         let end: Delivery.Event
-        if case .resume = request.start {
+        if case .resume = request.request.start {
             // A sequence from Swift code has no position in the log to resume from.
             let notes = RelayNotes(
                 cursor: identity.cursor(durable.snapshot.sequence), recovered: false)
@@ -100,25 +100,25 @@ final class SequenceSubscriptions: Sendable {
     }
 
     private func context(
-        _ plan: Plan, _ request: SubscriptionRequest
+        _ plan: Plan, _ prepared: PreparedSubscription
     ) throws(ExecutionError) -> SubscriptionContext {
         let snapshot = durable.snapshot
         var execution = Execution(
-            plan, variables: request.variables, on: snapshot, schema: service.executable)
+            plan, variables: prepared.variables, on: snapshot, schema: service.executable)
         return SubscriptionContext(
-            arguments: VariableData(try execution.rootArguments(0)), viewer: request.request.viewer,
+            arguments: VariableData(try execution.rootArguments(0)), viewer: prepared.viewer,
             records: SnapshotReader(snapshot: snapshot))
     }
 
-    private func tell(_ value: JSONValue, _ plan: Plan, _ request: SubscriptionRequest) {
+    private func tell(_ value: JSONValue, _ plan: Plan, _ prepared: PreparedSubscription) {
         let snapshot = durable.snapshot
         var execution = Execution(
-            plan, variables: request.variables, on: snapshot, schema: service.executable,
-            viewer: request.request.viewer)
+            plan, variables: prepared.variables, on: snapshot, schema: service.executable,
+            viewer: prepared.viewer)
         let response = Response(
             execution.result(source: .value(value)),
             RelayNotes(cursor: identity.cursor(snapshot.sequence)))
-        deliver([Delivery(sink: request.sink, event: .next(response))])
+        deliver([Delivery(sink: prepared.sink, event: .next(response))])
     }
 }
 

@@ -9,11 +9,16 @@
 package struct Document: Sendable {
     package let source: Source
     package let definitions: [Definition]
+    private let tokenCount: Int
 
-    package init(source: Source, definitions: [Definition]) {
+    package init(source: Source, definitions: [Definition], tokenCount: Int = 0) {
         self.source = source
         self.definitions = definitions
+        self.tokenCount = tokenCount
     }
+
+    /// Approximate memory of a parsed document: its text and its syntax tree.
+    package var approximateByteCount: Int { source.bytes.count + 128 * tokenCount }
 }
 
 /// Anything allowed at the top level of a document.

@@ -20,11 +20,11 @@ extension Document {
     package init(
         parsing source: Source, limits: ParseLimits = ParseLimits()
     ) throws(DocumentError) {
-        self.source = source
-        self.definitions = try Parser.parse(source, limits) {
+        let (definitions, tokenCount) = try Parser.parse(source, limits) {
             (parser: inout Parser) throws(DocumentError) in
-            try parser.parseDefinitions()
+            (try parser.parseDefinitions(), parser.tokenCount)
         }
+        self.init(source: source, definitions: definitions, tokenCount: tokenCount)
     }
 
     package init(
@@ -60,7 +60,7 @@ struct Parser {
     private(set) var lexer: Lexer
     private let limits: ParseLimits
     private let base: Int
-    private var tokenCount = 0
+    private(set) var tokenCount = 0
     private var depth = 0
 
     private init(lexer: Lexer, limits: ParseLimits) {

@@ -300,7 +300,7 @@ final class GraphQLSocket: WebSocketHandler {
         }
     }
 
-    // MARK: Off the loop's thread
+    // MARK: On any thread
 
     private func run(
         _ operation: ServerConnection.Operation, _ request: Result<ReadyRequest, ExecutionErrors>

@@ -94,9 +94,11 @@ package final class PastSubscription {
             if let why = service.reasonNotToFollow(plan) { throw PastSubscriptionRefusal(why) }
             var table = SubscriptionTable(
                 service, Self.identity, snapshot: snapshot, recent: RecentCommits(after: snapshot))
-            let subscription = SubscriptionRequest(
-                operation: operation, variables: variables, request: request, sink: sink,
-                sendsRecords: false, showsOptimistic: false, start: .now)
+            let subscription = PreparedSubscription(
+                request: SubscriptionRequest(
+                    request: request, sink: sink, sendsRecords: false, showsOptimistic: false,
+                    start: .now),
+                operation: operation, variables: variables, normalization: nil)
             table.handle([.subscribe(subscription)], isBehind: false, hand: sink.receive)
             subscriber = Subscriber(plan: plan, variables: variables, table: table)
         } catch let error as ExecutionErrors {

@@ -80,7 +80,7 @@ package final class CatchUp: Sendable {
     private let identity: StoreIdentity
     private let service: SchemaService
     private let durable: DurableHead
-    private let normalizations: Normalizations
+    private let operations: OperationCache
     private let recent: RecentCommits
     private let tasks: EngineTasks
     private let documents: DocumentLimits
@@ -108,7 +108,7 @@ package final class CatchUp: Sendable {
     ///   - limits: on what may wait and what may be folded.
     init(
         _ service: SchemaService, _ journal: any EventJournal, _ identity: StoreIdentity,
-        _ normalizations: Normalizations, durable: DurableHead, recent: RecentCommits,
+        _ operations: OperationCache, durable: DurableHead, recent: RecentCommits,
         documents: DocumentLimits,
         limits: GraphQLService.Limits, tasks: EngineTasks, counters: ServiceCounters,
         logger: Logger
@@ -116,7 +116,7 @@ package final class CatchUp: Sendable {
         self.service = service
         self.journal = journal
         self.identity = identity
-        self.normalizations = normalizations
+        self.operations = operations
         self.durable = durable
         self.recent = recent
         self.tasks = tasks
@@ -133,6 +133,8 @@ package final class CatchUp: Sendable {
 
     /// Sets where results go; must be called once, before anything else.
     func connect(_ outputs: Outputs) { self.outputs.withLock { $0 = outputs } }
+
+    var heldResultBytes: Int { held.byteCount }
 
     /// Takes a subscription to which everything up to an event has been delivered.
     func post(_ request: SubscriptionRequest, behind sequence: UInt64) {
@@ -179,9 +181,9 @@ package final class CatchUp: Sendable {
     private func serveRecent() async {
         guard let outputs = outputs.withLock({ $0 }) else { return }
         while true {
-            var batch = state.withLock { $0.recent.takeAll() }
+            let batch = state.withLock { $0.recent.takeAll() }
             if batch.isEmpty { return }
-            while !batch.isEmpty { batch = await tellFromMemory(batch, outputs) }
+            await tellFromMemory(batch, outputs)
         }
     }
 
@@ -213,18 +215,15 @@ package final class CatchUp: Sendable {
 
     // MARK: One pass over memory
 
-    /// - Returns: those for whom there was no room in the pass.
-    private func tellFromMemory(_ all: [Waiting], _ outputs: Outputs) async -> [Waiting] {
+    private func tellFromMemory(_ all: [Waiting], _ outputs: Outputs) async {
         let batch = all.filter(\.request.sink.isWanted)
-        guard var sequence = batch.map(\.sequence).min() else { return [] }
-        // They resume from memory, so no state has to be kept for them.
-        kept.leave(batch.map(\.request.sink))
+        guard var sequence = batch.map(\.sequence).min() else { return }
         assert(
             batch.allSatisfy { $0.sequence <= durable.snapshot.sequence },
             "what is not durable has not been told")
         var pass = CatchUpPass(
-            service, identity, normalizations, documents, byteLimit: passByteLimit, held: held)
-        let left = enter(batch, &pass, on: durable.snapshot, outputs)
+            service, identity, operations, documents, byteLimit: passByteLimit, held: held)
+        enter(batch, &pass, on: durable.snapshot, outputs)
         // The publisher delivers what arrives during the pass. Otherwise a pass would never end under load,
         // and others would wait.
         let end = recent.end
@@ -234,7 +233,7 @@ package final class CatchUp: Sendable {
                 for (request, sequence) in pass.removeAll(after: sequence) {
                     post(request.starting(.after(sequence)), behind: sequence)
                 }
-                return left
+                return
             }
             if missed.isEmpty { break }
             var size = DeliverySize()
@@ -242,7 +241,7 @@ package final class CatchUp: Sendable {
                 sequence = commit.snapshot.sequence
                 let told = pass.tell(commit.intent, commit.response, commit.snapshot)
                 for held in told.held { deliverLater(held, at: sequence, outputs) }
-                for request in told.waiting { goOnLater(request, after: sequence - 1) }
+                for request in told.unmade { resumeOnceDrained(request, after: sequence - 1) }
                 if told.deliveries.isEmpty { continue }
                 outputs.deliver(told.deliveries)
                 size += told.size
@@ -254,29 +253,33 @@ package final class CatchUp: Sendable {
         for (request, sequence) in pass.removeAll(after: sequence) {
             outputs.goOn(request.starting(.after(sequence)))
         }
-        return left
     }
 
-    /// Adds subscriptions to a pass while there is room, and notifies each that it resumes.
-    /// - Returns: the others.
+    /// Adds subscriptions to a pass, and notifies each that it resumes. Those for which there is no room wait for
+    /// another pass, together with what comes meanwhile.
     private func enter(
         _ batch: [Waiting], _ pass: inout CatchUpPass, on snapshot: Snapshot, _ outputs: Outputs
-    ) -> [Waiting] {
-        for (place, waiting) in batch.enumerated() {
-            if pass.isFull { return Array(batch[place...]) }
+    ) {
+        for waiting in batch {
+            let (request, sequence) = (waiting.request, waiting.sequence)
             do throws(ExecutionErrors) {
-                try pass.add(waiting.request, behind: waiting.sequence, snapshot)
-                if waiting.isAnnounced { continue }
-                let notes = RelayNotes(
-                    cursor: identity.cursor(waiting.sequence), recovered: true)
-                outputs.deliver([.missed(Response(notes), to: waiting.request.sink)])
+                let isIn = try pass.add(request, behind: sequence, snapshot)
+                if !waiting.isAnnounced {
+                    let notes = RelayNotes(cursor: identity.cursor(sequence), recovered: true)
+                    outputs.deliver([.missed(Response(notes), to: request.sink)])
+                }
+                if isIn {
+                    // The pass has its state from now on.
+                    kept.leave([request.sink])
+                } else {
+                    post(request.starting(.after(sequence)), behind: sequence)
+                }
             } catch {
                 outputs.deliver([
                     Delivery(sink: waiting.request.sink, event: .failed(error.errors))
                 ])
             }
         }
-        return []
     }
 
     /// Delivers a result once there is room for it, then resumes after it.
@@ -294,11 +297,11 @@ package final class CatchUp: Sendable {
     }
 
     /// Resumes after an event once there is room.
-    private func goOnLater(_ request: SubscriptionRequest, after sequence: UInt64) {
+    private func resumeOnceDrained(_ request: SubscriptionRequest, after sequence: UInt64) {
         let sink = request.sink
         sink.whenDrained { [weak self] in
             guard let self else { return }
-            if sink.isFull { return goOnLater(request, after: sequence) }
+            if sink.isFull { return resumeOnceDrained(request, after: sequence) }
             post(request.starting(.after(sequence)), behind: sequence)
         }
     }
@@ -306,17 +309,10 @@ package final class CatchUp: Sendable {
     // MARK: One pass over the log
 
     private func tellFromLog(_ all: [Waiting], _ outputs: Outputs) async {
-        // The earliest first, so that the pass begins where they do.
-        var left = all.sorted { $0.sequence < $1.sequence }
-        while !left.isEmpty { left = await tellSomeFromLog(left, outputs) }
-    }
-
-    /// - Parameter all: the earliest first.
-    /// - Returns: those for whom there was no room in the pass.
-    private func tellSomeFromLog(_ all: [Waiting], _ outputs: Outputs) async -> [Waiting] {
         // The publisher delivers what is durable but not published yet.
         let end = recent.end
-        var batch = all.filter(\.request.sink.isWanted)
+        // The earliest first: the pass begins where they do, and has room for those.
+        var batch = all.filter(\.request.sink.isWanted).sorted { $0.sequence < $1.sequence }
         let readableAfter = state.withLock { $0.failed.readableAfter }
         // A subscription announced as resuming must resume.
         let isTooFar: (Waiting) -> Bool = {
@@ -327,7 +323,7 @@ package final class CatchUp: Sendable {
             outputs.goOn(waiting.request.starting(.lost))
         }
         batch.removeAll(where: isTooFar)
-        guard let first = batch.first?.sequence else { return [] }
+        guard let first = batch.first?.sequence else { return }
         let replay: PastReplay
         do {
             let isAnnounced = batch.contains { $0.isAnnounced && $0.sequence == first }
@@ -341,17 +337,15 @@ package final class CatchUp: Sendable {
             } else {
                 tryAgain(batch, outputs)
             }
-            return []
+            return
         }
         counters.count(\.resumedEvents, replay.readEvents)
         kept.keep(replay.snapshot)
-        kept.leave(batch.map(\.request.sink))
         var pass = CatchUpPass(
-            service.on(replay.snapshot.symbols), identity, normalizations, documents,
+            service.on(replay.snapshot.symbols), identity, operations, documents,
             byteLimit: passByteLimit, held: held)
-        let left = enter(batch, &pass, on: replay.snapshot, outputs)
+        enter(batch, &pass, on: replay.snapshot, outputs)
         await run(&pass, replay, through: end, outputs)
-        return left
     }
 
     /// A replay positioned at an event. Where a subscriber left an earlier pass, nothing has to be read or
@@ -403,8 +397,8 @@ package final class CatchUp: Sendable {
             let told = pass.tell(intent, response, replay.snapshot)
             kept.park(replay.snapshot, for: told.held.map(\.request.sink))
             for held in told.held { deliverLater(held, at: replay.snapshot.sequence, outputs) }
-            for request in told.waiting {
-                goOnLater(request, after: replay.snapshot.sequence - 1)
+            for request in told.unmade {
+                resumeOnceDrained(request, after: replay.snapshot.sequence - 1)
             }
             if told.deliveries.isEmpty { continue }
             outputs.deliver(told.deliveries)

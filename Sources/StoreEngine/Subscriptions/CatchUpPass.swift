@@ -1,19 +1,39 @@
 import GraphQLExecution
+import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import ResultPatches
 import SchemaService
 
-/// The subscriptions of one pass over the log; equal ones are executed once per event.
+/// The subscriptions of one pass over memory or the log; equal ones are executed once per event.
 struct CatchUpPass {
     private struct Member {
         var request: SubscriptionRequest
         let sequence: UInt64
     }
 
+    /// What a request asks: equal ones are prepared once.
+    private struct Asked: Hashable {
+        let text: ExactText
+        let operationName: ExactText?
+        let variables: JSONObject
+        let viewer: ExactText?
+        let sendsRecords: Bool
+
+        init(_ request: SubscriptionRequest) {
+            let asked = request.request
+            text = ExactText(asked.query)
+            operationName = asked.operationName.map { ExactText($0) }
+            variables = asked.variables
+            viewer = asked.viewer.map { ExactText($0) }
+            sendsRecords = request.sendsRecords
+        }
+    }
+
     private struct Group {
-        /// Retained so that the key's object identity stays unique even if the cache evicts the operation.
+        /// Retained, as is the plan, so that object identities stay unique even if the cache evicts the operation.
         let operation: PreparedOperation
+        let plan: Plan
         let question: EventQuestion
         /// For subscriptions that get patches.
         let normalizer: RecordNormalizer?
@@ -22,24 +42,31 @@ struct CatchUpPass {
 
     private let service: SchemaService
     private let identity: StoreIdentity
-    private let normalizations: Normalizations
+    /// Those of the present, which also have the normalizations.
+    private let present: OperationCache
+    /// Under the symbols of the states that the pass looks at.
     private let operations: OperationCache
     private let held: HeldResults
     private var groups: [Group] = []
     private var places: [SubscriptionGroup.Key: Int] = [:]
+    private var placesByRequest: [Asked: Int] = [:]
     /// Groups that a mutation may concern, by its field.
     private var concerned: [String: [Int]] = [:]
-    /// Approximate memory of what the groups are executed and split with.
+    /// Approximate memory of what is prepared for the groups.
     private var byteCount = 0
+    /// The documents, plans and normalizations that are counted: groups may share them.
+    private var counted: Set<ObjectIdentifier> = []
     private let byteLimit: Int
 
-    /// - Parameter byteLimit: on what the groups are executed and split with; one group may exceed it.
+    /// - Parameters:
+    ///   - present: the operations of the present.
+    ///   - byteLimit: on what is prepared for the groups; the last one may exceed it.
     init(
-        _ service: SchemaService, _ identity: StoreIdentity, _ normalizations: Normalizations,
+        _ service: SchemaService, _ identity: StoreIdentity, _ present: OperationCache,
         _ limits: DocumentLimits, byteLimit: Int, held: HeldResults
     ) {
         self.byteLimit = byteLimit
-        self.normalizations = normalizations
+        self.present = present
         self.held = held
         self.service = service
         self.identity = identity
@@ -48,12 +75,18 @@ struct CatchUpPass {
 
     var isEmpty: Bool { groups.allSatisfy(\.members.isEmpty) }
 
-    /// Further subscriptions have to wait for another pass.
-    var isFull: Bool { byteCount > byteLimit }
-
+    /// Adds a subscription, if it is equal to another one or there is room for what it needs.
+    /// - Returns: whether it was added; otherwise it has to wait for another pass.
     mutating func add(
         _ request: SubscriptionRequest, behind sequence: UInt64, _ snapshot: Snapshot
-    ) throws(ExecutionErrors) {
+    ) throws(ExecutionErrors) -> Bool {
+        let member = Member(request: request, sequence: sequence)
+        let asked = Asked(request)
+        if let place = placesByRequest[asked] {
+            groups[place].members.append(member)
+            return true
+        }
+        if byteCount > byteLimit { return false }
         let operation = try operations.operation(
             for: request.request, storedRecords: snapshot.recordCount)
         let variables = try operation.coerce(request.request.variables)
@@ -61,29 +94,38 @@ struct CatchUpPass {
             operation: ObjectIdentifier(operation), variables: variables,
             viewer: service.looksAtViewer ? request.request.viewer : nil,
             sendsRecords: request.sendsRecords)
-        let member = Member(request: request, sequence: sequence)
-        if let place = places[key] { return groups[place].members.append(member) }
+        if let place = places[key] {
+            placesByRequest[asked] = place
+            groups[place].members.append(member)
+            return true
+        }
         let plan = operation.plan(for: variables)
+        let question: EventQuestion?
         do throws(ExecutionError) {
-            let question = try EventQuestion(
-                plan, variables, viewer: key.viewer, on: snapshot, service)
-            guard let question else { return }
-            // The names of fields and types are the same in all states.
-            let normalization =
-                request.sendsRecords
-                ? try normalizations.normalization(of: request.operation) : nil
-            byteCount += plan.approximateByteCount + (normalization?.byteCount ?? 0)
-            places[key] = groups.count
-            groups.append(
-                Group(
-                    operation: operation, question: question,
-                    normalizer: normalization?.normalizer(variables), members: [member]))
-            for mutation in question.events.mutations {
-                concerned[mutation, default: []].append(groups.count - 1)
-            }
+            question = try EventQuestion(plan, variables, viewer: key.viewer, on: snapshot, service)
         } catch {
             throw ExecutionErrors(errors: [error.at(plan.root.fields.first)])
         }
+        guard let question else { return true }
+        // The names of fields and types are the same in all states.
+        let normalization =
+            request.sendsRecords ? try present.normalization(for: request.request) : nil
+        count(ObjectIdentifier(operation), operation.document.approximateByteCount)
+        count(ObjectIdentifier(plan), plan.approximateByteCount)
+        if let normalization { count(normalization.id, normalization.byteCount) }
+        (places[key], placesByRequest[asked]) = (groups.count, groups.count)
+        for mutation in question.events.mutations {
+            concerned[mutation, default: []].append(groups.count)
+        }
+        groups.append(
+            Group(
+                operation: operation, plan: plan, question: question,
+                normalizer: normalization?.normalizer(variables), members: [member]))
+        return true
+    }
+
+    private mutating func count(_ part: ObjectIdentifier, _ bytes: Int) {
+        if counted.insert(part).inserted { byteCount += bytes }
     }
 
     /// A result for a sink that had no room for it and left the pass.
@@ -101,8 +143,8 @@ struct CatchUpPass {
         let normalizer: RecordNormalizer?
         let notes: RelayNotes
         private var executed: ExecutedResult?
-        private var first: Response?
-        private var later: Response?
+        private var whole: Response?
+        private var patched: Response?
         /// Of the responses that wait for clients; each is shared, and so counted once.
         private var claims: [ObjectIdentifier: HeldResults.Claim] = [:]
 
@@ -117,12 +159,12 @@ struct CatchUpPass {
             let result = executed ?? answer.result()
             executed = result
             if !isFirst, let normalizer {
-                let response = later ?? Response(event: result, normalizer, notes)
-                later = response
+                let response = patched ?? Response(event: result, normalizer, notes)
+                patched = response
                 return response
             }
-            let response = first ?? Response(result, notes)
-            first = response
+            let response = whole ?? Response(result, notes)
+            whole = response
             return response
         }
 
@@ -130,7 +172,7 @@ struct CatchUpPass {
         /// - Returns: nil if too much waits already.
         mutating func held(isFirst: Bool, in results: HeldResults) -> (Response, HeldResults.Claim)?
         {
-            let made = !isFirst && normalizer != nil ? later : first
+            let made = !isFirst && normalizer != nil ? patched : whole
             let known = made.flatMap { claims[ObjectIdentifier($0)] }
             guard known != nil || results.hasRoom else { return nil }
             let response = response(isFirst: isFirst)
@@ -140,7 +182,7 @@ struct CatchUpPass {
         }
 
         /// Size of the responses made so far.
-        var byteCount: Int { (first?.bytes.count ?? 0) + (later?.bytes.count ?? 0) }
+        var byteCount: Int { (whole?.bytes.count ?? 0) + (patched?.bytes.count ?? 0) }
     }
 
     /// The effects of one mutation.
@@ -150,7 +192,7 @@ struct CatchUpPass {
         fileprivate(set) var held: [Held] = []
         /// Those without room whose results are not made, because too many results wait already. They have left the
         /// pass, and resume before the mutation.
-        fileprivate(set) var waiting: [SubscriptionRequest] = []
+        fileprivate(set) var unmade: [SubscriptionRequest] = []
     }
 
     /// The deliveries that a mutation causes.
@@ -180,7 +222,7 @@ struct CatchUpPass {
                             told.held.append(
                                 Held(request: member.request, response: response, claim: claim))
                         } else {
-                            told.waiting.append(before)
+                            told.unmade.append(before)
                         }
                         continue
                     }
@@ -206,7 +248,7 @@ struct CatchUpPass {
     /// - Returns: the remaining subscriptions, each with the event up to which everything has been delivered.
     mutating func removeAll(after sequence: UInt64) -> [(SubscriptionRequest, UInt64)] {
         removeUnwanted()
-        defer { (groups, places, concerned) = ([], [:], [:]) }
+        defer { (groups, places, placesByRequest, concerned) = ([], [:], [:], [:]) }
         return groups.flatMap(\.members).map {
             ($0.request, max($0.sequence, sequence))
         }

@@ -2,17 +2,19 @@ import Synchronization
 
 /// Results that subscriptions missed, and that wait until their clients have room: how many bytes they have together.
 final class HeldResults: Sendable {
-    private let byteCount = Atomic(0)
+    private let count = Atomic(0)
     private let limit: Int
 
     /// - Parameter limit: a result that finds more than so many bytes waiting is not made.
     init(limit: Int) { self.limit = limit }
 
-    var hasRoom: Bool { byteCount.load(ordering: .relaxed) < limit }
+    var byteCount: Int { count.load(ordering: .relaxed) }
+
+    var hasRoom: Bool { byteCount < limit }
 
     /// Counts a result for as long as the claim exists.
     func claim(_ bytes: Int) -> Claim {
-        byteCount.wrappingAdd(bytes, ordering: .relaxed)
+        count.wrappingAdd(bytes, ordering: .relaxed)
         return Claim(bytes, self)
     }
 
@@ -25,6 +27,6 @@ final class HeldResults: Sendable {
             self.results = results
         }
 
-        deinit { results.byteCount.wrappingSubtract(bytes, ordering: .relaxed) }
+        deinit { results.count.wrappingSubtract(bytes, ordering: .relaxed) }
     }
 }

@@ -17,7 +17,7 @@ import Threads
 final class Publisher: Sendable {
     enum Message: Sendable {
         case step(Step)
-        case subscribe(SubscriptionRequest)
+        case subscribe(PreparedSubscription)
         case unsubscribe(any SubscriptionSink)
 
         fileprivate var step: Step? { if case .step(let step) = self { step } else { nil } }
@@ -121,7 +121,7 @@ final class Publisher: Sendable {
     }
 
     /// Takes a new subscription. False if too many are waiting to start.
-    func subscribe(_ request: SubscriptionRequest) -> Bool {
+    func subscribe(_ request: PreparedSubscription) -> Bool {
         queue.post(.subscribe(request)) { self.work(off: &$0) }
     }
 

@@ -29,8 +29,11 @@ struct RecordPatch: Sendable, Equatable {
         }
         let gone = old.records.keys.filter { new.records[$0] == nil }
         changes += gone.map { ($0, nil) }
+        // Long ids are not even sorted.
+        let byteLimit = 4 * result.bytes.count + 4_096
+        if changes.reduce(0, { $0 + $1.id.text.utf8.count }) > byteLimit { return nil }
         changes.sort { $0.id < $1.id }
-        guard let text = Self.text(of: changes, byteLimit: 4 * result.bytes.count + 4_096) else {
+        guard let text = Self.text(of: changes, byteLimit: byteLimit) else {
             return nil
         }
         bytes = text

@@ -105,9 +105,8 @@ struct SubscriptionRequest: Sendable {
         case lost
     }
 
-    let operation: PreparedOperation
-    let variables: CoercedVariables
-    /// As the client sent it, so that it can also be executed with other symbol numbers, on past states.
+    /// With the text of its document, so that it can be prepared again: for past states, whose symbols have other
+    /// numbers, and after it has waited.
     let request: GraphQLRequest
     let sink: any SubscriptionSink
     /// Results after the first are sent as record patches.
@@ -127,6 +126,19 @@ struct SubscriptionRequest: Sendable {
         request.start = start
         return request
     }
+}
+
+/// A request whose operation is prepared. While a stream waits for its client, only the request is kept: what is
+/// prepared may be a thousand times as large.
+struct PreparedSubscription: Sendable {
+    var request: SubscriptionRequest
+    let operation: PreparedOperation
+    let variables: CoercedVariables
+    /// Nil unless it gets patches.
+    let normalization: Normalization?
+
+    var sink: any SubscriptionSink { request.sink }
+    var viewer: String? { request.request.viewer }
 }
 
 /// All subscriptions with an equal operation and equal variables. Executed once per commit that concerns
@@ -176,7 +188,7 @@ final class SubscriptionGroup {
     var lastResult: ExecutedResult?
     /// For a group that gets patches: turns its results into records.
     let normalizer: RecordNormalizer?
-    let normalization: Normalizations.Normalization?
+    let normalization: Normalization?
     /// For a live group that gets patches: the records of the last result; nil if they are too large.
     var lastRecords: ResultRecords?
     /// For an event group that gets patches: the sinks that have had no result yet, and get the first one
@@ -185,7 +197,7 @@ final class SubscriptionGroup {
 
     init(
         _ id: ID, _ key: Key, _ operation: PreparedOperation, _ plan: Plan, _ trigger: Trigger,
-        normalization: Normalizations.Normalization?
+        normalization: Normalization?
     ) {
         self.id = id
         self.key = key
@@ -207,8 +219,13 @@ struct ExecutedResult: Sendable, Equatable {
     /// It includes unconfirmed entries.
     var isOptimistic = false
 
-    /// The response, parsed.
-    var json: JSONValue { (try? JSONValue(parsing: bytes + [UInt8(ascii: "}")])) ?? .null }
+    /// The response, parsed; nil if it is nested too deeply for that.
+    var json: JSONObject? { (try? JSONValue(parsing: bytes + [UInt8(ascii: "}")]))?.object }
+
+    /// Nil if they are too large, or the result is nested too deeply: then it is only sent whole.
+    func records(_ normalizer: RecordNormalizer) -> ResultRecords? {
+        (json?["data"]).flatMap { normalizer.records(of: $0) }
+    }
 
     static func == (left: ExecutedResult, right: ExecutedResult) -> Bool {
         left.bytes == right.bytes && left.isOptimistic == right.isOptimistic

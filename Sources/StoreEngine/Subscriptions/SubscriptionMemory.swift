@@ -1,9 +1,10 @@
 import GraphQLExecution
+import GraphQLLanguage
 import RelayJSON
 import ResultPatches
 
-/// Approximate memory kept by all groups: plans and normalizations, which several groups may share, and the last
-/// results of live groups with what they were read from.
+/// Approximate memory kept by all groups: documents, plans and normalizations, which several groups may share, and the
+/// last results of live groups with what they were read from.
 struct SubscriptionMemory {
     private(set) var byteCount = 0
     private var groups: [SubscriptionGroup.ID: Int] = [:]
@@ -40,8 +41,11 @@ struct SubscriptionMemory {
 extension SubscriptionGroup {
     /// What other groups may have as well.
     fileprivate var sharedParts: [(id: ObjectIdentifier, byteCount: Int)] {
-        let plan = (ObjectIdentifier(plan), plan.approximateByteCount)
-        return [plan] + (normalization.map { [($0.id, $0.byteCount)] } ?? [])
+        let document = operation.document.approximateByteCount
+        return [
+            (ObjectIdentifier(operation), document),
+            (ObjectIdentifier(plan), plan.approximateByteCount),
+        ] + (normalization.map { [($0.id, $0.byteCount)] } ?? [])
     }
 
     /// Excludes what may be shared. A record in the dependencies, together with its entry in the index of live groups,

@@ -6,12 +6,13 @@ import SchemaService
 
 /// How subscriptions start, resume and end.
 extension SubscriptionTable {
-    mutating func subscribe(_ request: SubscriptionRequest) {
+    mutating func subscribe(_ prepared: PreparedSubscription) {
+        let request = prepared.request
         let group: SubscriptionGroup
         do throws(ExecutionError) {
-            group = try self.group(for: request)
+            group = try self.group(for: prepared)
         } catch {
-            let field = request.operation.plan(for: request.variables).root.fields.first
+            let field = prepared.operation.plan(for: prepared.variables).root.fields.first
             tell(request.sink, .failed([error.at(field)]))
             return
         }
@@ -111,23 +112,23 @@ extension SubscriptionTable {
     }
 
     private mutating func group(
-        for request: SubscriptionRequest
+        for prepared: PreparedSubscription
     ) throws(ExecutionError) -> SubscriptionGroup {
+        let request = prepared.request
         let key = SubscriptionGroup.Key(
-            operation: ObjectIdentifier(request.operation), variables: request.variables,
+            operation: ObjectIdentifier(prepared.operation), variables: prepared.variables,
             viewer: service.looksAtViewer ? request.request.viewer : nil,
             sendsRecords: request.sendsRecords, showsOptimistic: request.showsOptimistic)
         if let id = groupIDs[key], let known = groups[id] { return known }
         // Reserves a quarter for the growth of the results of open subscriptions.
         if memory.byteCount >= memoryLimit / 4 * 3 { throw Self.memoryLimitError }
-        let plan = request.operation.plan(for: request.variables)
+        let plan = prepared.operation.plan(for: prepared.variables)
         lastGroupID += 1
         let group = SubscriptionGroup(
-            lastGroupID, key, request.operation, plan, .live(Dependencies()),
-            normalization: request.sendsRecords
-                ? try normalizations.normalization(of: request.operation) : nil)
+            lastGroupID, key, prepared.operation, plan, .live(Dependencies()),
+            normalization: prepared.normalization)
         let question = try EventQuestion(
-            plan, request.variables, viewer: key.viewer, on: snapshot, service)
+            plan, prepared.variables, viewer: key.viewer, on: snapshot, service)
         if let question {
             group.trigger = .events(question)
             for mutation in question.events.mutations {

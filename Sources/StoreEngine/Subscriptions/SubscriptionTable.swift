@@ -39,7 +39,6 @@ struct SubscriptionTable {
     }
 
     let service: SchemaService
-    let normalizations: Normalizations
     let identity: StoreIdentity
     let recent: RecentCommits
     /// The state after the last published commit.
@@ -73,17 +72,14 @@ struct SubscriptionTable {
     private(set) var executions = (run: 0, saved: 0)
 
     /// - Parameters:
-    ///   - normalizations: those that were worked out before.
     ///   - recent: gets every published commit.
     ///   - memoryLimit: the approximate number of bytes that all groups may keep; a group that would exceed
     ///     it is ended.
     init(
-        _ service: SchemaService, _ identity: StoreIdentity,
-        _ normalizations: Normalizations? = nil, snapshot: Snapshot, recent: RecentCommits,
-        memoryLimit: Int = .max
+        _ service: SchemaService, _ identity: StoreIdentity, snapshot: Snapshot,
+        recent: RecentCommits, memoryLimit: Int = .max
     ) {
         self.service = service
-        self.normalizations = normalizations ?? Normalizations(service.executable.schema)
         self.identity = identity
         self.snapshot = snapshot
         self.recent = recent
@@ -292,7 +288,7 @@ struct SubscriptionTable {
             result.isOptimistic = dependencies.isTouched(by: expected.changes, in: visible)
         }
         if let normalizer = group.normalizer {
-            group.lastRecords = normalizer.records(of: result.json["data"] ?? .null)
+            group.lastRecords = result.records(normalizer)
         }
         if case .live(let old) = group.trigger {
             liveIndex.update(group.id, from: old, to: dependencies)

@@ -144,9 +144,11 @@ final class EngineUnderTest: Sendable {
 
     @discardableResult
     func subscribe(
-        _ query: String, relay: JSONObject = [:], sink: TestSink = TestSink()
+        _ query: String, _ variables: JSONObject = [:], relay: JSONObject = [:],
+        sink: TestSink = TestSink()
     ) throws -> TestSink {
-        let request = GraphQLRequest(query: query, extensions: ["relay": .object(relay)])
+        let request = GraphQLRequest(
+            query: query, variables: variables, extensions: ["relay": .object(relay)])
         try service.subscribe(try service.prepare(request), request, sink: sink)
         return sink
     }

@@ -203,8 +203,8 @@ struct PublisherTests {
     }
 
     @Test func soManyBytesOfLiveResultsAreKeptAndNoMore() async throws {
-        // Two groups' worth: each counts 1,024 bytes, its plan, and what its result was read from.
-        let engine = try await EngineUnderTest { $0.subscriptionBytes = 6_000 }
+        // Two groups' worth: each counts 1,024 bytes, its document, its plan, and what its result was read from.
+        let engine = try await EngineUnderTest { $0.subscriptionBytes = 12_000 }
         let sinks = try ["a", "b"].map {
             try engine.subscribe("query @live { \($0): user { id } }")
         }

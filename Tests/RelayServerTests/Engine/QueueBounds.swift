@@ -15,6 +15,11 @@ struct QueueBound {
         let refused = "`OVERLOADED`"
         return [
             QueueBound(
+                name: "operations that are kept prepared",
+                bound: "2 times \(OperationCache.generationBytes >> 20) MiB"
+                    + " of documents, plans and normalizations",
+                atTheBound: "those not used lately are prepared again"),
+            QueueBound(
                 name: "mutations that are taken and not answered",
                 bound: """
                     `--max-waiting-mutations`, \(grouped(limits.waitingMutations)), and \
@@ -53,12 +58,12 @@ struct QueueBound {
                     """, atTheBound: "telling of what was missed waits"),
             QueueBound(
                 name: "missed results that wait for clients without room",
-                bound: "\(limits.heldResultBytes >> 20) MiB, and one more of each of two passes",
+                bound: "\(limits.heldResultBytes >> 20) MiB, plus one result for each of two passes",
                 atTheBound: "further ones are made only when their clients have room"),
             QueueBound(
-                name: "plans and normalizations of the subscriptions that one pass serves",
-                bound: "\(limits.catchUpPassBytes >> 20) MiB, and those of one more",
-                atTheBound: "the others wait for the next pass"),
+                name: "what is prepared for the subscriptions that one pass serves",
+                bound: "\(limits.catchUpPassBytes >> 20) MiB, plus one subscription's",
+                atTheBound: "the others wait for the next pass, except equal ones"),
             QueueBound(
                 name: "what subscriptions and live queries keep",
                 bound: "`--max-subscription-bytes`, \(limits.subscriptionBytes >> 30) GiB",

@@ -50,7 +50,10 @@ import Testing
         "missed results that wait for clients without room": [
             "RelayServerTests/Engine/ResumeTests.soMuchOfWhatWasMissedWaitsForClientsAndNoMore"
         ],
-        "plans and normalizations of the subscriptions that one pass serves": [
+        "operations that are kept prepared": [
+            "RelayServerTests/Engine/RecordPatchTests.documentsWithNormalizationsArePartOfTheBound"
+        ],
+        "what is prepared for the subscriptions that one pass serves": [
             "RelayServerTests/Engine/ResumeTests.subscriptionsForWhichOnePassHasNoRoomAreServedByTheNext"
         ],
         "what subscriptions and live queries keep": [

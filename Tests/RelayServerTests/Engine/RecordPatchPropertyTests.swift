@@ -87,8 +87,7 @@ struct RecordPatchPropertyTests {
         let engine = try await Self.engine(for: question)
         var asked = GraphQLRequest(query: question.text, variables: question.variables)
         let operation = try engine.service.prepare(asked)
-        let normalization = try Normalizations(engine.schema).normalization(of: operation)
-        let normalizer = try #require(normalization)
+        let normalizer = try #require(try Normalization(of: operation, schema: engine.schema))
             .normalizer(try operation.coerce(question.variables))
         asked.extensions = ["relay": ["records": true]]
         let sink = TestSink()
@@ -116,7 +115,7 @@ struct RecordPatchPropertyTests {
             engine.service.unsubscribe(other)
 
             let told = engine.patchesSoFar(of: sink)
-            folded.take(told[seen...], normalizer, &random)
+            try folded.take(told[seen...], normalizer, &random)
             for message in told[seen...] where normalizer.operation.isPatchable {
                 _ = try Self.isWorthAsking(message, &patched, seed)
             }
@@ -153,8 +152,8 @@ struct RecordPatchPropertyTests {
               node { id complete } } } } } }
             """
         let operation = try engine.service.prepare(GraphQLRequest(query: text))
-        let normalization = try Normalizations(engine.schema).normalization(of: operation)
-        let normalizer = try #require(normalization).normalizer(try operation.coerce([:]))
+        let normalizer = try #require(try Normalization(of: operation, schema: engine.schema))
+            .normalizer(try operation.coerce([:]))
         let patched = try engine.subscribe(text, relay: ["records": true])
         let whole = try engine.subscribe(text)
         for _ in 0..<40 { _ = try await engine.run(Self.changeOfTodos(&random)) }
@@ -256,10 +255,8 @@ struct RecordPatchPropertyTests {
         for record in draft.snapshot.recordsInCreationOrder() {
             guard let json = draft.snapshot.recordJSON(record) else { continue }
             let id = ExactText(json.id.rawValue)
-            records.begin(id)
-            for (key, value) in json.fields {
-                records.set(ExactText(key), value.recordJSON, of: id)
-            }
+            let fields = json.fields.map { (ExactText($0.key), $0.value.recordJSON) }
+            records.merge(Dictionary(fields, uniquingKeysWith: { $1 }), into: id)
         }
         return records.text
     }
@@ -273,15 +270,15 @@ private struct FoldedRecords {
     mutating func take(
         _ told: ArraySlice<(told: JSONValue, full: JSONValue?)>, _ normalizer: RecordNormalizer,
         _ random: inout SeededGenerator
-    ) {
+    ) throws {
         for (place, result) in zip(told.indices, told) {
             let isLast = place == told.endIndex - 1
             if !isLast, told[place + 1].full != nil, Int.random(in: 0..<4, using: &random) == 0 {
                 skipped = true
             } else if let data = result.told["data"], data != .null {
-                records = normalizer.records(of: data) ?? ResultRecords()
+                records = try #require(normalizer.records(of: data))
             } else if skipped, let full = result.full {
-                records = normalizer.records(of: full["data"] ?? .null) ?? ResultRecords()
+                records = try #require((full["data"]).flatMap { normalizer.records(of: $0) })
                 skipped = false
             } else {
                 records.fold(result.told.relay?["records"])
@@ -301,7 +298,7 @@ extension ResultRecords {
                 records[id] = nil
                 continue
             }
-            begin(id)
+            merge([:], into: id)
             for (key, value) in fields {
                 let key = ExactText(key)
                 if value["unset"] != nil {
@@ -311,9 +308,9 @@ extension ResultRecords {
                     let start = Int(splice[0].int ?? 0)
                     list.replaceSubrange(
                         start..<start + Int(splice[1].int ?? 0), with: splice[2].array ?? [])
-                    set(key, ["refs": .array(list)], of: id)
+                    merge([key: ["refs": .array(list)]], into: id)
                 } else {
-                    set(key, value, of: id)
+                    merge([key: value], into: id)
                 }
             }
         }

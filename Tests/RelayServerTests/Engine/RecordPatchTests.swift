@@ -1,6 +1,8 @@
 import GraphQLExecution
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import ResultPatches
+import SchemaService
 import Testing
 
 @testable import RelayServer
@@ -59,8 +61,8 @@ struct RecordPatchTests {
             "query($s: String) { user { todos(after: $s) { edges { cursor node { id } } } } }"
         let operation = try engine.service.prepare(GraphQLRequest(query: text))
         let variables: JSONObject = ["s": .string(String(repeating: "0", count: 1_000))]
-        let normalization = try Normalizations(engine.schema).normalization(of: operation)
-        let normalizer = try #require(normalization).normalizer(try operation.coerce(variables))
+        let normalizer = try #require(try Normalization(of: operation, schema: engine.schema))
+            .normalizer(try operation.coerce(variables))
         let edges = (0..<100).map { "{\"cursor\":\"\($0)\",\"node\":{\"id\":\"\($0)\"}}" }
         let data = try JSONValue(
             parsing: "{\"user\":{\"todos\":{\"edges\":[\(edges.joined(separator: ","))]}}}")
@@ -71,14 +73,108 @@ struct RecordPatchTests {
     /// Written out, the argument is there sixty times.
     @Test func operationsThatAreTooLargeWrittenOutHaveWholeResults() async throws {
         let engine = try await EngineUnderTest()
-        let long = String(repeating: "0", count: 200_000)
-        let aliases = (0..<60).map { "a\($0): user { ...F }" }.joined(separator: " ")
-        let operation = try engine.service.prepare(
-            GraphQLRequest(
-                query: """
-                    { \(aliases) } fragment F on User { todos(after: "\(long)") { edges { cursor } } }
-                    """))
-        #expect(try Normalizations(engine.schema).normalization(of: operation) == nil)
+        func secondResult(copies: Int) async throws -> JSONValue {
+            let long = String(repeating: "0", count: 200_000)
+            let aliases = (0..<copies).map { "a\($0): user { ...F }" }.joined(separator: " ")
+            let sink = try engine.subscribe(
+                """
+                query @live { user { id totalCount } \(aliases) }
+                fragment F on User { todos(after: "\(long)") { edges { cursor } } }
+                """, relay: ["records": true])
+            _ = try await engine.results(of: sink, count: 1)
+            _ = try await engine.addTodo("a")
+            let result = try await engine.results(of: sink, count: 2)[1]
+            engine.service.unsubscribe(sink)
+            return result
+        }
+        #expect(try await secondResult(copies: 1).relay?["records"] != nil)
+        let whole = try await secondResult(copies: 60)
+        #expect(whole.relay?["records"] == nil)
+        #expect(whole["data"]?["user"]?["totalCount"] == 4)
+    }
+
+    /// A patch goes on from a whole result that was sent in place of one.
+    @Test func aLiveQueryHasAWholeResultBetweenPatches() async throws {
+        let engine = try await EngineUnderTest()
+        // Records of a list that are selected without their ids are named by the whole path, with these ids.
+        let ids: JSONValue = ["VXNlcjptZQ==", .string(String(repeating: "0", count: 20_000))]
+        let sink = try engine.subscribe(
+            """
+            query($ids: [ID!]!) @live { nodes(ids: $ids) { __typename ... on User { totalCount } }
+              user { id todos(first: 100) { edges { node { id text } } } } }
+            """, ["ids": ids], relay: ["records": true])
+        _ = try await engine.results(of: sink, count: 1)
+        func rename(_ text: String) async throws -> JSONValue? {
+            let count = engine.resultsSoFar(of: sink).count
+            _ = try await engine.run(
+                """
+                mutation { renameTodo(input: {id: "VG9kbzox", text: "\(text)"}) { todo { id } } }
+                """)
+            return try await engine.results(of: sink, count: count + 1).last
+        }
+        func expectPatch(_ text: String) async throws {
+            let result = try await rename(text)
+            #expect(result?["data"] == .null)
+            #expect(result?.relay?["records"] == ["VG9kbzox": ["text": .string(text)]])
+        }
+        try await expectPatch("one")
+        _ = try await engine.addTodo("new")
+        let whole = try await engine.results(of: sink, count: 3)[2]
+        #expect(whole.relay?["records"] == nil)
+        #expect(whole["data"]?["nodes"]?.array?.first?["totalCount"] == 3)
+        try await expectPatch("two")
+    }
+
+    /// The parser reads so many levels, and a result has more of them than the values in it.
+    @Test func aResultThatIsNestedTooDeeplyIsNotMistakenForNone() async throws {
+        let engine = try await EngineUnderTest()
+        let operation = try engine.service.prepare(GraphQLRequest(query: "{ user { id } }"))
+        let normalizer = try #require(try Normalization(of: operation, schema: engine.schema))
+            .normalizer(try operation.coerce([:]))
+        func result(levels: Int) -> ExecutedResult {
+            let lists =
+                String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+            return ExecutedResult(
+                bytes: Array("{\"data\":{\"user\":{\"id\":\"u\",\"x\":\(lists)}}".utf8),
+                hasErrors: false)
+        }
+        #expect(result(levels: 100).records(normalizer)?.records.count == 2)
+        #expect(result(levels: 600).records(normalizer) == nil)
+        let response = Response(event: result(levels: 600), normalizer, RelayNotes())
+        #expect(String(decoding: response.bytes, as: UTF8.self).hasPrefix(#"{"data":{"user""#))
+    }
+
+    /// Making it takes time, which the loops of connections do not have.
+    @Test func anOperationWithoutItsNormalizationIsNotReadyForRecords() async throws {
+        let engine = try await EngineUnderTest()
+        let plain = GraphQLRequest(query: "subscription { user { id totalCount } }")
+        var records = plain
+        records.extensions = ["relay": ["records": true]]
+        let operation = try engine.service.prepare(records)
+        #expect(engine.service.findPrepared(plain) === operation)
+        #expect(engine.service.findPrepared(records) == nil)
+        _ = try engine.service.ready(operation, records)
+        #expect(engine.service.findPrepared(records) === operation)
+    }
+
+    /// A small operation keeps its whole document.
+    @Test func documentsWithNormalizationsArePartOfTheBound() throws {
+        let schema = try ServiceSchema(Example.text("todo.graphql"))
+        let service = SchemaService(schema, symbols: Snapshot(indexes: schema.indexes).symbols)
+        let cache = OperationCache(schema: service.executable, generationBytes: 1 << 20)
+        var weak: [() -> PreparedOperation?] = []
+        for number in 0..<40 {
+            let comment = "# \(number) " + String(repeating: "x", count: 100_000)
+            let prepared = try cache.prepare(
+                SubscriptionRequest(
+                    request: GraphQLRequest(query: "subscription { user { id } } \(comment)"),
+                    sink: TestSink(), sendsRecords: true, showsOptimistic: false, start: .now),
+                storedRecords: 0)
+            #expect(prepared.normalization != nil)
+            weak.append { [weak operation = prepared.operation] in operation }
+        }
+        let kept = weak.count { $0() != nil }
+        #expect((5...20).contains(kept))
     }
 
     @Test func aLinkThatIsAddedIsASplice() async throws {

@@ -574,6 +574,10 @@ struct ResumeTests {
         }
         // Each is told that it goes on.
         for sink in sinks { _ = try await engine.results(of: sink, count: 1) }
+        try await eventually("both to wait") { sinks.allSatisfy(\.isAwaited) ? true : nil }
+        // Both results would have more.
+        let held = engine.service.heldResultBytes
+        #expect((1..<300).contains(held))
         let third = try engine.subscribe(
             "subscription { todoAdded { todo { complete text } } }",
             relay: ["resume": .string(engine.cursor(1))])
@@ -591,15 +595,47 @@ struct ResumeTests {
 
     @Test(arguments: recentCommits)
     func subscriptionsForWhichOnePassHasNoRoomAreServedByTheNext(_ kept: Int) async throws {
+        let (operations, equal) = (5, 8)
         let engine = try await EngineUnderTest(recentCommits: kept) { $0.catchUpPassBytes = 0 }
+        let (sinks, reads) = try await resume(
+            engine, (0..<operations * equal).map { (operation: $0 % operations, variables: [:]) })
+        #expect(sinks.count == operations * equal)
+        // Equal ones are in one pass. Not all may have come in time for the first.
+        if kept == 1 { #expect((operations...2 * operations).contains(reads)) }
+    }
+
+    /// Their plan is the same, so it is counted once.
+    @Test func subscriptionsThatDifferInVariablesAreServedTogether() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1) { $0.catchUpPassBytes = 60_000 }
+        let (_, reads) = try await resume(
+            engine, (0..<40).map { (operation: 0, variables: ["n": .int($0 + 1)]) })
+        #expect((1...3).contains(reads))
+    }
+
+    /// Resumes subscriptions after the first event, while reads of the log are held.
+    /// - Returns: their sinks, which have all results, and how often the log was read.
+    private func resume(
+        _ engine: EngineUnderTest, _ asked: [(operation: Int, variables: JSONObject)]
+    ) async throws -> (sinks: [TestSink], reads: Int) {
         for number in 0..<40 { _ = try await engine.addTodo("\(number)") }
         try await engine.everyPublication()
-        let sinks = try (0..<5).map { number in
+        engine.journal.holdReads()
+        let sinks = try asked.map { asked in
             try engine.subscribe(
-                "subscription { todoAdded { todo { a\(number): id text } } }",
-                relay: ["resume": .string(engine.cursor(1)), "records": .bool(number % 2 == 0)])
+                """
+                subscription($n: Int) { todoAdded { todo { a\(asked.operation): id text }
+                  user { todos(last: $n) { edges { node { id } } } } } }
+                """, asked.variables,
+                relay: [
+                    "resume": .string(engine.cursor(1)), "records": .bool(asked.operation % 2 == 0),
+                ])
         }
+        try await eventually("all to wait") { engine.service.unpublishedCount == 0 ? true : nil }
+        let before = engine.service.counters.now.resumedEvents
+        engine.journal.releaseReads()
         for sink in sinks { #expect(try await engine.results(of: sink, count: 41).count == 41) }
+        // Each pass reads the 80 events.
+        return (sinks, (Int(engine.service.counters.now.resumedEvents - before) + 79) / 80)
     }
 
     /// What is in memory does not wait for those whose past is read from the log.

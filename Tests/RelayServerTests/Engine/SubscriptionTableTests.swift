@@ -50,11 +50,10 @@ import Testing
         let expected = Step(publication: first, expected: .current(ExpectedState(of: state)))
         let second = Step(publication: beginMutation(), expected: .later)
         let request = GraphQLRequest(query: "subscription { todo(id: \"todo\") { text } }")
-        let operation = try OperationCache(schema: service.executable)
-            .operation(for: request, storedRecords: 0)
-        let subscription = SubscriptionRequest(
-            operation: operation, variables: try operation.coerce([:]), request: request,
-            sink: TestSink(), sendsRecords: false, showsOptimistic: true, start: .now)
+        let subscription = try OperationCache(schema: service.executable).prepare(
+            SubscriptionRequest(
+                request: request, sink: TestSink(), sendsRecords: false, showsOptimistic: true,
+                start: .now), storedRecords: 0)
         var told: [Response] = []
         table.handle(
             [.step(expected), .step(second), .subscribe(subscription)], isBehind: false

@@ -4,63 +4,37 @@ import RelayArtifacts
 import RelayIR
 import RelayJSON
 import ResultPatches
-import Threads
 
-/// How the results of operations are split into records; worked out once per operation.
-final class Normalizations: Sendable {
-    /// One operation's.
-    struct Normalization: Sendable {
-        fileprivate let operation: NormalizationOperation
-        /// Approximate memory.
-        let byteCount: Int
+/// How the results of one operation are split into records.
+struct Normalization: Sendable {
+    private let operation: NormalizationOperation
+    /// Approximate memory.
+    let byteCount: Int
 
-        var id: ObjectIdentifier { ObjectIdentifier(operation) }
-
-        func normalizer(_ variables: CoercedVariables) -> RecordNormalizer {
-            RecordNormalizer(
-                operation,
-                variables: operation.argumentDefinitions.operationVariables(
-                    given: VariableData(variables.values)))
-        }
-    }
-
-    private struct Entry {
-        /// Retained so that its identity, the key, stays unique.
-        let operation: PreparedOperation
-        let normalization: Normalization
-    }
-
-    private let schema: Schema
-    private let entries = Lock(
-        GenerationalCache<ObjectIdentifier, Entry>(generationCost: generationBytes))
-
-    /// Bytes kept in each of two generations.
-    private static let generationBytes = 32 << 20
     /// A larger operation has whole results only.
     private static let byteLimit = 10 << 20
 
-    init(_ schema: Schema) { self.schema = schema }
-
     /// - Returns: nil if the operation is so large that whole results are cheaper.
     /// - Throws: if the operation has no normalization; a validated one always has.
-    func normalization(
-        of operation: PreparedOperation
-    ) throws(ExecutionError) -> Normalization? {
-        let key = ObjectIdentifier(operation)
-        if let known = entries.withLock({ $0.find(key) }) { return known.normalization }
-        let byteCount = operation.writtenOutByteCount
-        guard byteCount <= Self.byteLimit else { return nil }
+    init?(of operation: PreparedOperation, schema: Schema) throws(ExecutionError) {
+        byteCount = operation.writtenOutByteCount
+        if byteCount > Self.byteLimit { return nil }
         do throws(RelayDocumentErrors) {
-            let made = Normalization(
-                operation: try NormalizationOperation.normalizing(
-                    operation.definition, in: operation.document, schema: schema),
-                byteCount: byteCount)
-            let entry = Entry(operation: operation, normalization: made)
-            entries.withLock { $0.insert(entry, for: key, cost: byteCount) }
-            return made
+            self.operation = try NormalizationOperation.normalizing(
+                operation.definition, in: operation.document, schema: schema)
         } catch {
             throw ExecutionError("The operation has no records: \(error)", code: .badUserInput)
         }
+    }
+
+    /// The same for all copies.
+    var id: ObjectIdentifier { ObjectIdentifier(operation) }
+
+    func normalizer(_ variables: CoercedVariables) -> RecordNormalizer {
+        RecordNormalizer(
+            operation,
+            variables: operation.argumentDefinitions.operationVariables(
+                given: VariableData(variables.values)))
     }
 }
 
