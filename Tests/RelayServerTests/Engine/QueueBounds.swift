@@ -58,7 +58,8 @@ struct QueueBound {
                     """, atTheBound: "telling of what was missed waits"),
             QueueBound(
                 name: "missed results that wait for clients without room",
-                bound: "\(limits.heldResultBytes >> 20) MiB, plus one result for each of two passes",
+                bound: "\(limits.heldResultBytes >> 20) MiB"
+                    + ", plus one result for each of two passes",
                 atTheBound: "further ones are made only when their clients have room"),
             QueueBound(
                 name: "what is prepared for the subscriptions that one pass serves",
