@@ -10,7 +10,7 @@ import Testing
     /// Of rooms whose sources are looked at.
     private static let rooms = [
         "EventLog", "EventStore/Checkpoint", "EventStore/History", "EventStore/Journal",
-        "HTTPMessages", "StoreEngine",
+        "HTTPMessages", "LogTools", "StoreEngine",
         "RelayServer/Front", "RelayServer/Past", "RelayRecords/Events",
         "Threads", "WebSocketIO",
     ]
@@ -20,8 +20,8 @@ import Testing
         "EventLog/Format/LogEvent.swift", "EventLog/Format/LogMetadata.swift",
         "EventLog/Housekeeping/SegmentDeflater.swift", "EventLog/Recover/Recovery.swift",
         "EventLog/Write/AppendBenchmark.swift",
-        "EventLog/LogExamination.swift", "EventLog/RepairPlan.swift",
-        "EventLog/SegmentExamination.swift",
+        "LogTools/LogExamination.swift", "LogTools/RepairPlan.swift",
+        "LogTools/SegmentExamination.swift",
         "EventStore/Checkpoint/Checkpoint+Snapshot.swift",
         "EventStore/Checkpoint/StateDecoder.swift", "EventStore/Checkpoint/StateEncoder.swift",
         "EventStore/History/BlameFold.swift", "EventStore/History/DamageNotes.swift",
