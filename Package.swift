@@ -123,6 +123,7 @@ let package = Package(
         room("Digests", ["CCrypto"]),
         room("Disk"),
         room("EventLog", ["Digests", "Disk", "Threads", "Zlib"]),
+        room("LogTools", ["Digests", "Disk", "EventLog", "Threads"]),
         room(
             "RelayRecords",
             [
@@ -138,7 +139,8 @@ let package = Package(
                 "Threads",
             ]),
         room(
-            "EventStore", ["Digests", "Disk", "EventLog", "RelayJSON", "RelayRecords", "Threads"]),
+            "EventStore",
+            ["Digests", "Disk", "EventLog", "LogTools", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room(
             "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
@@ -203,9 +205,9 @@ let package = Package(
             name: "RelayCommand",
             dependencies: [
                 "Console", "Digests", "EventLog", "EventStore", "GraphQLLanguage", "HTTPMessages",
-                "RelayArtifacts", "RelayBenchmarks", "RelayJSON", "RelayLink", "RelayRecords",
-                "RelayServer", "SchemaService", "StoreEngine", "Threads", "WebSocketIO",
-                argumentParser, logging,
+                "LogTools", "RelayArtifacts", "RelayBenchmarks", "RelayJSON", "RelayLink",
+                "RelayRecords", "RelayServer", "SchemaService", "StoreEngine", "Threads",
+                "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
         room("TodoMutations", ["RelayArtifacts", "RelayRecords"]),
@@ -225,7 +227,9 @@ let package = Package(
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["RelayJSON"]),
         tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
-        tests(of: "EventLog", ["Disk", "DiskSimulation", "Threads"], exclude: ["Fixtures"]),
+        tests(
+            of: "EventLog", ["Disk", "DiskSimulation", "LogTools", "Threads"],
+            exclude: ["Fixtures"]),
         tests(of: "RelayRecords", ["RelayJSON", "Threads"]),
         tests(
             of: "RelayStore",
@@ -236,8 +240,8 @@ let package = Package(
         tests(
             of: "EventStore",
             [
-                "Digests", "Disk", "DiskSimulation", "EventLog", "RelayArtifacts", "RelayJSON",
-                "RelayReading", "RelayRecords", "RelayStore", "Threads", "Zlib",
+                "Digests", "Disk", "DiskSimulation", "EventLog", "LogTools", "RelayArtifacts",
+                "RelayJSON", "RelayReading", "RelayRecords", "RelayStore", "Threads", "Zlib",
             ]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),

@@ -1,4 +1,4 @@
-import Disk
+package import Disk
 
 #if canImport(Glibc)
     import Glibc
@@ -15,17 +15,23 @@ import Disk
 ///     segments/    <first sequence, 20 digits>.log, and …log.torn next to one that was cut
 ///     checkpoints/ <sequence, 20 digits>.checkpoint
 ///     spare/       segments being prepared; nothing in it is part of the log
-struct LogDirectory: Sendable {
-    let path: String
-    let fileSystem: any FileSystem
+package struct LogDirectory: Sendable {
+    package let path: String
+    package let fileSystem: any FileSystem
 
-    var segmentsPath: String { path + "/segments" }
-    var checkpointsPath: String { path + "/checkpoints" }
-    var sparePath: String { path + "/spare" }
+    package init(path: String, fileSystem: any FileSystem) {
+        self.path = path
+        self.fileSystem = fileSystem
+    }
+
+    package var segmentsPath: String { path + "/segments" }
+    package var checkpointsPath: String { path + "/checkpoints" }
+    package var sparePath: String { path + "/spare" }
     var lockPath: String { path + "/LOCK" }
-    var metadataPath: String { path + "/" + LogMetadata.fileName }
+    package var metadataPath: String { path + "/" + LogMetadata.fileName }
 
-    func segmentPath(_ firstSequence: UInt64) -> String {
+    /// The file of the segment that begins with an event.
+    package func segmentPath(_ firstSequence: UInt64) -> String {
         "\(segmentsPath)/\(firstSequence.twentyDigits).log"
     }
 
@@ -51,10 +57,10 @@ struct LogDirectory: Sendable {
     }
 
     /// The parent of the log's directory.
-    var parentPath: String { Self.parent(of: path) }
+    package var parentPath: String { Self.parent(of: path) }
 
     /// The parent of a file or directory.
-    static func parent(of path: String) -> String {
+    package static func parent(of path: String) -> String {
         let trimmed = path.reversed().drop { $0 == "/" }
         guard let slash = trimmed.firstIndex(of: "/") else {
             return path.hasPrefix("/") ? "/" : "."
@@ -63,7 +69,8 @@ struct LogDirectory: Sendable {
         return parent.isEmpty ? "/" : parent
     }
 
-    func create() throws(FileSystemError) {
+    /// Creates the directory and those in it, as far as they are missing.
+    package func create() throws(FileSystemError) {
         for directory in [path, segmentsPath, checkpointsPath, sparePath] {
             try fileSystem.createDirectory(directory)
         }
@@ -73,7 +80,7 @@ struct LogDirectory: Sendable {
     /// Takes the writer's lock, creating the directory if there is none.
     ///
     /// The lock is released when the process ends, however it ends; the file stays.
-    func takeLock() throws(LogError) -> any File {
+    package func takeLock() throws(LogError) -> any File {
         let holder: String?
         do throws(FileSystemError) {
             try create()
@@ -116,7 +123,14 @@ struct LogDirectory: Sendable {
         return (first, strays)
     }
 
-    func metadata() throws(LogError) -> LogMetadata? {
+    /// First sequences of all segments, in ascending order.
+    package func firstSequences() throws(LogError) -> [UInt64] {
+        try reading { () throws(FileSystemError) in try segments().first }
+    }
+
+    /// META; nil if there is none.
+    /// - Throws: `damaged`, `futureVersion`, `inputOutput`.
+    package func metadata() throws(LogError) -> LogMetadata? {
         guard
             let bytes = try reading({ () throws(FileSystemError) in
                 try fileSystem.contents(of: metadataPath)
@@ -127,9 +141,9 @@ struct LogDirectory: Sendable {
 
     /// Whether there is anything that requires a META: an event or a checkpoint. An interrupted creation
     /// leaves a first segment without events.
-    func hasEvents() throws(LogError) -> Bool {
+    package func hasEvents() throws(LogError) -> Bool {
         let checkpoints = (try? fileSystem.list(checkpointsPath)) ?? []
-        let first = try reading { () throws(FileSystemError) in try segments().first }
+        let first = try firstSequences()
         guard checkpoints.isEmpty, first.isEmpty || first == [1] else { return true }
         if first.isEmpty { return false }
         let (header, frame) = try reading { () throws(FileSystemError) in
@@ -145,18 +159,22 @@ struct LogDirectory: Sendable {
         return !(isHeader || isUnwritten) || !frame.allSatisfy { $0 == 0 }
     }
 
-    func hasMetadata() throws(LogError) -> Bool {
+    /// Whether there is a META, damaged or not.
+    package func hasMetadata() throws(LogError) -> Bool {
         try reading { () throws(FileSystemError) in
             try fileSystem.contents(of: metadataPath) != nil
         }
     }
 
-    func write(_ metadata: LogMetadata) throws(FileSystemError) {
+    /// Replaces META. Durable when this returns.
+    package func write(_ metadata: LogMetadata) throws(FileSystemError) {
         try fileSystem.replaceFile(LogMetadata.fileName, in: path, with: metadata.encoded)
     }
 }
 
 /// Runs file-system calls for reading, turning a failure into a ``LogError``.
-func reading<Result>(_ body: () throws(FileSystemError) -> Result) throws(LogError) -> Result {
+package func reading<Result>(
+    _ body: () throws(FileSystemError) -> Result
+) throws(LogError) -> Result {
     do throws(FileSystemError) { return try body() } catch { throw .reading(error) }
 }

@@ -1,6 +1,6 @@
-import Disk
+package import Disk
 
-// All of the log's error messages. Tests compare them in full.
+// All of the log's error messages; those of its tools are in LogTools. Tests compare them in full.
 
 extension LogError {
     static func opening(_ directory: String, _ cause: FileSystemError) -> LogError {
@@ -24,7 +24,7 @@ extension LogError {
         LogError(.inputOutput, "Could not read the log: \(cause).", cause: cause)
     }
 
-    static func notFound(_ directory: String) -> LogError {
+    package static func notFound(_ directory: String) -> LogError {
         LogError(.notFound, "There is no log in \(directory): it has no META and no segments.")
     }
 
@@ -42,21 +42,14 @@ extension LogError {
                 + "\(FormatVersion.current.major). Nothing was changed; use the newer program.")
     }
 
-    static func damaged(_ damage: LogDamage) -> LogError {
+    package static func damaged(_ damage: LogDamage) -> LogError {
         LogError(
             .damaged,
             "The log is damaged in \(damage). Nothing was changed; "
                 + "`relay log repair --plan` says what a repair keeps.", damage: damage)
     }
 
-    static func unrepairable(_ damage: LogDamage) -> LogError {
-        LogError(
-            .damaged,
-            "The log is damaged in \(damage). Nothing can be kept: no event or checkpoint is left "
-                + "from which a state can be rebuilt. Nothing was changed.", damage: damage)
-    }
-
-    static func damaged(
+    package static func damaged(
         _ source: any SegmentSource, at offset: UInt64, _ fault: FrameFault, sequence: UInt64?
     ) -> LogError {
         .damaged(
@@ -130,19 +123,10 @@ extension LogError {
             cause: cause)
     }
 
-    static func notEmpty(_ directory: String) -> LogError {
+    package static func notEmpty(_ directory: String) -> LogError {
         LogError(
             .conflict,
             "\(directory) is not empty: give a new directory. Nothing in it was changed.")
-    }
-
-    static func repairing(_ directory: String, _ cause: FileSystemError) -> LogError {
-        let code: Code =
-            cause.isStorageFull ? .storageFull : cause.isReadOnly ? .readOnly : .inputOutput
-        return LogError(
-            code,
-            "Could not finish repairing the log in \(directory): \(cause). Nothing was lost; "
-                + "repair it again.", cause: cause)
     }
 
     static func missingSegments(_ directory: LogDirectory) -> LogError {
@@ -157,16 +141,7 @@ extension LogError {
                 + "of it.")
     }
 
-    static func forking(_ directory: String, _ cause: FileSystemError) -> LogError {
-        let code: Code =
-            cause.isStorageFull ? .storageFull : cause.isReadOnly ? .readOnly : .inputOutput
-        return LogError(
-            code,
-            "Could not copy the log to \(directory): \(cause). The copy is not usable; remove it.",
-            cause: cause)
-    }
-
-    static func compacting(
+    package static func compacting(
         _ directory: String, reason: String, cause: FileSystemError? = nil
     ) -> LogError {
         LogError(
@@ -209,18 +184,6 @@ extension LogError {
         LogError(
             .outOfRange, "There is no event \(sequence): the log begins with event \(first).")
     }
-
-    static func noState(_ sequence: UInt64, first: UInt64) -> LogError {
-        LogError(
-            .outOfRange,
-            "The state after event \(sequence) cannot be rebuilt: the log begins with event "
-                + "\(first), and no good checkpoint is between the two.")
-    }
-
-    static func outOfRange(_ sequence: UInt64, kept: ClosedRange<UInt64>?) -> LogError {
-        let extent = kept.map { "has events \($0.lowerBound) to \($0.upperBound)" } ?? "is empty"
-        return LogError(.outOfRange, "There is no event \(sequence): the log \(extent).")
-    }
 }
 
 extension LogDamage {
@@ -230,7 +193,7 @@ extension LogDamage {
             reason: "the file is missing, though there are events or checkpoints")
     }
 
-    static func allMissing(_ directory: LogDirectory) -> LogDamage {
+    package static func allMissing(_ directory: LogDirectory) -> LogDamage {
         LogDamage(
             file: directory.segmentsPath, offset: 0, length: nil, sequence: nil,
             reason: "all segments are missing")
@@ -238,7 +201,7 @@ extension LogDamage {
 }
 
 extension FrameFault {
-    var sentence: String {
+    package var sentence: String {
         switch self {
         case .magic: "no frame begins here, though one should"
         case .headerChecksum: "the frame's header does not match its checksum"
@@ -261,7 +224,7 @@ extension FrameFault {
 }
 
 extension SegmentFault {
-    var sentence: String {
+    package var sentence: String {
         switch self {
         case .cutShort: "the file ends within the segment header"
         case .magic: "this is not a segment of a log"

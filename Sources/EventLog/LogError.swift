@@ -40,7 +40,9 @@ package struct LogError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The location of the damage, with code `damaged`.
     package let damage: LogDamage?
 
-    init(_ code: Code, _ message: String, cause: FileSystemError? = nil, damage: LogDamage? = nil) {
+    package init(
+        _ code: Code, _ message: String, cause: FileSystemError? = nil, damage: LogDamage? = nil
+    ) {
         self.code = code
         self.message = message
         self.cause = cause
@@ -56,10 +58,18 @@ package struct LogDamage: Hashable, Sendable, CustomStringConvertible {
     /// Offset of the first byte that cannot be trusted.
     package let offset: UInt64
     /// The number of unreadable bytes, if the next good frame is known.
-    package internal(set) var length: UInt64?
+    package let length: UInt64?
     /// The first event lost with them, if known.
     package let sequence: UInt64?
     package let reason: String
+
+    package init(file: String, offset: UInt64, length: UInt64?, sequence: UInt64?, reason: String) {
+        self.file = file
+        self.offset = offset
+        self.length = length
+        self.sequence = sequence
+        self.reason = reason
+    }
 
     package var description: String {
         let event = sequence.map { " (event \($0))" } ?? ""

@@ -1,5 +1,6 @@
 package import Disk
 package import EventLog
+package import LogTools
 @_spi(Rooms) package import RelayRecords
 
 /// How a store on disk is maintained.

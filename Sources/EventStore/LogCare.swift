@@ -1,6 +1,7 @@
 import Digests
 package import Disk
-package import EventLog
+import EventLog
+package import LogTools
 @_spi(Rooms) import RelayRecords
 
 // Checking and repairing a log, including what only the fold can tell about its checkpoints.

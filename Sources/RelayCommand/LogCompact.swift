@@ -2,6 +2,7 @@ import ArgumentParser
 import Console
 import EventLog
 import EventStore
+import LogTools
 import RelayJSON
 
 /// `relay log compact`: forget how it began.

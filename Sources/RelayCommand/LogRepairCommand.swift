@@ -2,6 +2,7 @@ import ArgumentParser
 import Console
 import EventLog
 import EventStore
+import LogTools
 import RelayJSON
 
 /// `relay log repair`: a damaged log becomes one that can be opened.

@@ -1,5 +1,6 @@
 import BoundedTesting
 import DiskSimulation
+import LogTools
 import Testing
 import Threads
 

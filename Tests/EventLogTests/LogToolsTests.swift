@@ -1,4 +1,5 @@
 import DiskSimulation
+import LogTools
 import Testing
 import Threads
 

@@ -1,6 +1,7 @@
 import BoundedTesting
 import Disk
 import DiskSimulation
+import LogTools
 import Testing
 import Threads
 

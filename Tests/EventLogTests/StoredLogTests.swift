@@ -1,5 +1,6 @@
 import Disk
 import Foundation
+import LogTools
 import Testing
 
 @testable import EventLog

@@ -1,6 +1,7 @@
 import Digests
 import Disk
 import DiskSimulation
+import LogTools
 import Testing
 import Threads
 

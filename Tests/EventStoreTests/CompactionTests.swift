@@ -1,5 +1,6 @@
 import Disk
 import EventLog
+import LogTools
 @_spi(Rooms) import RelayRecords
 import Testing
 

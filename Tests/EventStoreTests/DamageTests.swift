@@ -1,6 +1,7 @@
 import BoundedTesting
 import EventLog
 import Foundation
+import LogTools
 @_spi(Rooms) import RelayRecords
 import Testing
 

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LogTools
 @_spi(Rooms) import RelayRecords
 import Testing
 

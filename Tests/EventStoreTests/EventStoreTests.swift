@@ -1,6 +1,7 @@
 import Disk
 import DiskSimulation
 import EventLog
+import LogTools
 @_spi(Rooms) import RelayRecords
 import Testing
 import Threads

@@ -1,4 +1,5 @@
 import EventLog
+import LogTools
 
 extension History {
     /// Copies the beginning of the log, through one event, into a new directory that a server can run on.

@@ -3,6 +3,7 @@ import DiskSimulation
 import Dispatch
 import EventLog
 import Foundation
+import LogTools
 @_spi(Rooms) import RelayRecords
 import Testing
 import Threads

@@ -10,17 +10,18 @@ import Testing
     /// Of rooms whose sources are looked at.
     private static let rooms = [
         "EventLog", "EventStore/Checkpoint", "EventStore/History", "EventStore/Journal",
-        "HTTPMessages", "StoreEngine",
+        "HTTPMessages", "LogTools", "StoreEngine",
         "RelayServer/Front", "RelayServer/Past", "RelayRecords/Events",
         "Threads", "WebSocketIO",
     ]
 
     /// Files whose types are values that one call makes and hands over, or throws away at its end.
     private static let values: Set<String> = [
-        "EventLog/AppendBenchmark.swift", "EventLog/LogEvent.swift",
-        "EventLog/LogExamination.swift", "EventLog/LogMetadata.swift", "EventLog/Recovery.swift",
-        "EventLog/RepairPlan.swift",
-        "EventLog/SegmentDeflater.swift", "EventLog/SegmentExamination.swift",
+        "EventLog/Format/LogEvent.swift", "EventLog/Format/LogMetadata.swift",
+        "EventLog/Housekeeping/SegmentDeflater.swift", "EventLog/Recover/Recovery.swift",
+        "EventLog/Write/AppendBenchmark.swift",
+        "LogTools/LogExamination.swift", "LogTools/RepairPlan.swift",
+        "LogTools/SegmentExamination.swift",
         "EventStore/Checkpoint/Checkpoint+Snapshot.swift",
         "EventStore/Checkpoint/StateDecoder.swift", "EventStore/Checkpoint/StateEncoder.swift",
         "EventStore/History/BlameFold.swift", "EventStore/History/DamageNotes.swift",
@@ -42,10 +43,10 @@ import Testing
 
     /// By file and member: `queue` names a line of ``QueueBound``, `flag` one of `relay serve`, `by` says what else it is.
     private static let bounds = """
-        EventLog/AppendQueue.swift waiters = queue events that the log has taken and not written
-        EventLog/FrameCursor.swift damages = by what one reading of a log finds
-        EventLog/Housekeeping.swift sealed = by the segments of the log, a number each
-        EventLog/Housekeeping.swift spares = by EventLogOptions.segmentsAhead
+        EventLog/Write/AppendQueue.swift waiters = queue events that the log has taken and not written
+        EventLog/Read/FrameCursor.swift damages = by what one reading of a log finds
+        EventLog/Housekeeping/Housekeeping.swift sealed = by the segments of the log, a number each
+        EventLog/Housekeeping/Housekeeping.swift spares = by EventLogOptions.segmentsAhead
         RelayRecords/Events/HistoryTail.swift schemaChanges = by the events of a tail, which the newest commits bound
         EventStore/Journal/BackgroundQueue.swift waiting = by who asks: readers wait for the last answer, tries share one
         EventStore/Journal/CompletionQueue.swift entries = queue events on their way to the disk, and answers that wait for them

@@ -1,4 +1,5 @@
 import Disk
+package import EventLog
 
 extension EventLogReader {
     /// Copies the beginning of the log, through one event, into a new directory with a higher epoch.
@@ -24,7 +25,7 @@ extension EventLogReader {
         let beginning = try beginning(first, through: sequence)
         let epoch = try LogMetadata.epoch(
             after: max(metadata.epoch, head.epoch), in: directory)
-        let kept = try segments().filter { $0 <= max(sequence, first) }
+        let kept = try directory.firstSequences().filter { $0 <= max(sequence, first) }
         try checkSegments(kept, through: sequence)
         do throws(FileSystemError) {
             try copy.create()
@@ -152,24 +153,5 @@ extension LogDirectory {
                 return true
             }
         }
-    }
-}
-
-extension FrameBuilder {
-    /// A frame with the first `count` events of another frame's payload.
-    convenience init(beginning count: Int, of payload: UnsafeRawBufferPointer) {
-        self.init()
-        var batch = EventBatch()
-        var offset = 0
-        for _ in 0..<count {
-            let length = Int(payload.littleEndian(UInt32.self, at: offset))
-            let start = offset + EventLayout.headerSize
-            batch.append(
-                kind: LogEventKind(rawValue: payload[offset + 4]),
-                timeMicroseconds: payload.littleEndian(Int64.self, at: offset + 8),
-                payload: payload.part(start..<start + length))
-            offset = start + length
-        }
-        append(batch)
     }
 }

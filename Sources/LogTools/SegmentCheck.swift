@@ -1,3 +1,5 @@
+import EventLog
+
 extension EventLogReader {
     /// Reads every byte of consecutive segments, before an operation that could carry damage along or lose
     /// data in it.

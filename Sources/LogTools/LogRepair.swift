@@ -1,4 +1,5 @@
 package import Disk
+package import EventLog
 
 /// Makes a damaged log openable again, losing as little as possible (``RepairPlan``).
 ///
@@ -78,8 +79,7 @@ package struct LogRepair: Sendable {
 
     /// META derived from the first segment with a valid header.
     private func metadataOfSegments() throws(LogError) -> LogMetadata? {
-        let segments = try reading { () throws(FileSystemError) in try directory.segments().first }
-        for first in segments {
+        for first in try directory.firstSequences() {
             let bytes = try reading { () throws(FileSystemError) in
                 try fileSystem.open(directory.segmentPath(first), .read)
                     .bytes(at: 0, count: SegmentHeader.size)
@@ -93,18 +93,9 @@ package struct LogRepair: Sendable {
 
     /// META derived from the newest checkpoint with a valid header.
     private func metadataOfCheckpoints() throws(LogError) -> LogMetadata? {
-        for sequence in try CheckpointFiles.sequences(in: directory).reversed() {
-            let bytes = try reading { () throws(FileSystemError) in
-                try fileSystem.open(directory.checkpointPath(sequence), .read)
-                    .bytes(at: 0, count: CheckpointLayout.headerSize)
-            }
-            guard let storeID = CheckpointLayout.storeID(bytes),
-                let (header, _, _) = try? CheckpointLayout.read(
-                    bytes, sequence: sequence, storeID: storeID)
-            else { continue }
-            return LogMetadata(version: .current, storeID: storeID, epoch: header.epoch)
+        try CheckpointFiles.newestHeader(in: directory).map {
+            LogMetadata(version: .current, storeID: $0.storeID, epoch: $0.header.epoch)
         }
-        return nil
     }
 
     /// The names that ``perform(_:)`` will give to what it sets aside.

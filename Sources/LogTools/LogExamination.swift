@@ -1,4 +1,5 @@
 import Disk
+import EventLog
 import Threads
 
 #if canImport(Glibc)
@@ -33,8 +34,8 @@ struct LogExamination: Sendable {
         self.directory = directory
         self.metadata = metadata
         checkpoints = try CheckpointFiles(directory, storeID: metadata.storeID).examine(judge)
-        let names = try reading { () throws(FileSystemError) in try directory.segments().first }
-        guard !names.isEmpty || allowsNoSegments else { throw .missingSegments(directory) }
+        let names = try directory.firstSequences()
+        guard !names.isEmpty || allowsNoSegments else { throw .damaged(.allMissing(directory)) }
         segments = try Self.examine(names, directory, metadata.storeID, progress)
         try lookAgainAtHeaders()
     }

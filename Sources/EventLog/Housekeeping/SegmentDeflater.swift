@@ -23,7 +23,7 @@ struct SegmentDeflater {
     func deflate(_ firstSequence: UInt64) throws(LogError) -> Bool {
         let source = try directory.openSegment(firstSequence, of: storeID)
         guard source.header.encoding == .frames else { return false }
-        let segments = try reading { () throws(FileSystemError) in try directory.segments().first }
+        let segments = try directory.firstSequences()
         guard let successor = segments.first(where: { $0 > firstSequence }) else { return false }
         let path = directory.segmentPath(firstSequence)
         let aside = "\(directory.sparePath)/\(firstSequence.twentyDigits).deflating"
@@ -73,9 +73,7 @@ struct SegmentDeflater {
         while true {
             let step = try scanner.next()
             if case .frame(let frame) = step {
-                let expected = frame.header.chain(
-                    after: chain, payload: frame.payload, hasher: hasher)
-                guard !knowsChain || expected == frame.header.chain else {
+                guard !knowsChain || frame.follows(chain, hasher: hasher) else {
                     throw .damaged(source, at: frame.offset, .chain, sequence: nil)
                 }
                 (chain, knowsChain) = (frame.header.chain, true)

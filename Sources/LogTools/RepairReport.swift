@@ -1,3 +1,5 @@
+package import EventLog
+
 /// What `repair` would do, or has done. Nothing that was readable before is gone: see ``copies``.
 package struct RepairReport: Sendable, Equatable {
     /// What is wrong with the log; empty if nothing has to be done.

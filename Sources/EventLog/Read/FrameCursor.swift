@@ -1,5 +1,3 @@
-import Disk
-
 /// Walks the frames of a log across its segments, even while a writer appends to it.
 ///
 /// Not Sendable: it is stateful, and what it returns points into its window.
@@ -53,7 +51,7 @@ final class FrameCursor {
 
     private func currentScanner() throws(LogError) -> FrameScanner? {
         if let scanner { return scanner }
-        let segments = try segments()
+        let segments = try directory.firstSequences()
         guard let first = segments.first else { return nil }
         guard let last = segments.last(where: { $0 <= nextSequence }) else {
             throw .dropped(nextSequence, first: first)
@@ -85,7 +83,9 @@ final class FrameCursor {
     /// - Returns: true if this is the end of what is written.
     private func leave(_ scanner: FrameScanner, fault: FrameFault?) throws(LogError) -> Bool {
         let expected = scanner.nextSequence ?? nextSequence
-        let later = try segments().filter { $0 > scanner.source.header.firstSequence }
+        let later = try directory.firstSequences().filter {
+            $0 > scanner.source.header.firstSequence
+        }
         if fault == nil, later.first == expected {
             _ = try enter(expected)
             return false
@@ -112,9 +112,7 @@ final class FrameCursor {
         in scanner: FrameScanner, fault: FrameFault, nextSegment: UInt64?
     ) throws(LogError) -> Bool {
         let source = scanner.source
-        let size = try source.size()
-        let resume = try FrameSearch(source).frame(
-            from: scanner.offset + 8, through: size, where: { _ in true })
+        let resume = try scanner.frameBehindFault()
         try note(
             LogDamage(
                 file: source.path, offset: scanner.offset,
@@ -137,9 +135,8 @@ final class FrameCursor {
             scanner.skip(to: offset)
             return true
         }
-        guard let next = try segments().first(where: { $0 > source.header.firstSequence }) else {
-            return false
-        }
+        let later = try directory.firstSequences().first { $0 > source.header.firstSequence }
+        guard let next = later else { return false }
         nextSequence = max(nextSequence, next)
         _ = try enter(next)
         return true
@@ -148,9 +145,5 @@ final class FrameCursor {
     private func note(_ damage: LogDamage) throws(LogError) {
         guard skipsDamage else { throw .damaged(damage) }
         damages.append(damage)
-    }
-
-    private func segments() throws(LogError) -> [UInt64] {
-        try reading { () throws(FileSystemError) in try directory.segments().first }
     }
 }

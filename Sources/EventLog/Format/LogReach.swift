@@ -9,6 +9,11 @@ package struct LogBeginning: Hashable, Sendable {
     /// 1. Later ones may have replaced it since.
     package var checkpoint: CheckpointMark?
 
+    package init(sequence: UInt64, checkpoint: CheckpointMark?) {
+        self.sequence = sequence
+        self.checkpoint = checkpoint
+    }
+
     /// A complete log.
     package static let genesis = LogBeginning(sequence: 1, checkpoint: nil)
 }
@@ -45,6 +50,11 @@ extension LogBeginning {
 package struct CheckpointMark: Hashable, Sendable {
     package let sequence: UInt64
     package let stateHash: [UInt8]
+
+    package init(sequence: UInt64, stateHash: [UInt8]) {
+        self.sequence = sequence
+        self.stateHash = stateHash
+    }
 }
 
 /// The least extent of a log: recorded when a segment is started, and when the log is opened and closed.
@@ -65,7 +75,7 @@ extension LogReach {
         "\(sequence) \(chain) segment \(segment) \(isClosed ? "closed" : "open")"
     }
 
-    init(_ head: LogHead, segment: UInt64, isClosed: Bool = false) {
+    package init(_ head: LogHead, segment: UInt64, isClosed: Bool = false) {
         self.init(
             sequence: head.sequence, chain: head.hash, segment: segment, isClosed: isClosed)
     }

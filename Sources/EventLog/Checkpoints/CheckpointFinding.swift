@@ -22,7 +22,8 @@ package struct CheckpointFinding: Sendable, Equatable {
 
     package var isDamaged: Bool { if case .damaged = verdict { true } else { false } }
 
-    var damage: LogDamage? {
+    /// The damage to report, if it is damaged.
+    package var damage: LogDamage? {
         guard case .damaged(let reason) = verdict else { return nil }
         return LogDamage(
             file: file, offset: 0, length: nil, sequence: nil,

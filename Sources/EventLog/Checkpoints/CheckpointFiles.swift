@@ -16,7 +16,8 @@ package struct CheckpointFiles: Sendable {
     private let storeID: StoreID
     private var fileSystem: any FileSystem { directory.fileSystem }
 
-    init(_ directory: LogDirectory, storeID: StoreID) {
+    /// - Parameter storeID: the store that the checkpoints must be of.
+    package init(_ directory: LogDirectory, storeID: StoreID) {
         self.directory = directory
         self.storeID = storeID
     }
@@ -112,6 +113,25 @@ package struct CheckpointFiles: Sendable {
         }
     }
 
+    /// The newest valid header, and the store that it names, whichever that is; nil if there is none. The payload is
+    /// not read, so it may be damaged.
+    package static func newestHeader(
+        in directory: LogDirectory
+    ) throws(LogError) -> (storeID: StoreID, header: Checkpoint.Header)? {
+        for sequence in try sequences(in: directory).reversed() {
+            let bytes = try reading { () throws(FileSystemError) in
+                try directory.fileSystem.open(directory.checkpointPath(sequence), .read)
+                    .bytes(at: 0, count: CheckpointLayout.headerSize)
+            }
+            guard let storeID = CheckpointLayout.storeID(bytes),
+                let (header, _, _) = try? CheckpointLayout.read(
+                    bytes, sequence: sequence, storeID: storeID)
+            else { continue }
+            return (storeID, header)
+        }
+        return nil
+    }
+
     /// The sequences of the valid checkpoints after an event, in ascending order.
     func valid(after sequence: UInt64) throws(LogError) -> [UInt64] {
         var valid: [UInt64] = []
@@ -122,7 +142,7 @@ package struct CheckpointFiles: Sendable {
     }
 
     /// The headers of the valid checkpoints, in ascending order.
-    func headers() throws(LogError) -> [Checkpoint.Header] {
+    package func headers() throws(LogError) -> [Checkpoint.Header] {
         var headers: [Checkpoint.Header] = []
         for sequence in try sequences() {
             if case .success(let checkpoint) = try read(sequence, foldVersions: nil) {
@@ -134,7 +154,7 @@ package struct CheckpointFiles: Sendable {
 
     /// Reads every checkpoint. One that a running server removes in the meantime is left out.
     /// - Parameter judge: the fold's verdict on a checkpoint whose bytes are intact.
-    func examine(_ judge: CheckpointJudge) throws(LogError) -> [CheckpointFinding] {
+    package func examine(_ judge: CheckpointJudge) throws(LogError) -> [CheckpointFinding] {
         var findings: [CheckpointFinding] = []
         for sequence in try sequences() {
             let path = directory.checkpointPath(sequence)
@@ -317,7 +337,8 @@ package struct CheckpointFiles: Sendable {
 }
 
 extension LogDirectory {
-    func checkpointPath(_ sequence: UInt64) -> String {
+    /// The file of the checkpoint at an event.
+    package func checkpointPath(_ sequence: UInt64) -> String {
         "\(checkpointsPath)/\(sequence.twentyDigits).checkpoint"
     }
 }

@@ -13,7 +13,7 @@ import Digests
 ///
 /// Not Sendable: the holder of the append queue's lock fills it; once it is taken, only the sync thread uses
 /// it.
-final class FrameBuilder {
+package final class FrameBuilder {
     private var memory: UnsafeMutableRawBufferPointer
     /// Bytes of memory allocated, used or not.
     var capacity: Int { memory.count }
@@ -36,6 +36,23 @@ final class FrameBuilder {
     init(hashing: HashingThread? = nil) {
         self.hashing = hashing
         memory = .allocate(byteCount: Self.initialCapacity, alignment: Self.alignment)
+    }
+
+    /// A frame with the first `count` events of another frame's payload.
+    package convenience init(beginning count: Int, of payload: UnsafeRawBufferPointer) {
+        self.init()
+        var batch = EventBatch()
+        var offset = 0
+        for _ in 0..<count {
+            let length = Int(payload.littleEndian(UInt32.self, at: offset))
+            let start = offset + EventLayout.headerSize
+            batch.append(
+                kind: LogEventKind(rawValue: payload[offset + 4]),
+                timeMicroseconds: payload.littleEndian(Int64.self, at: offset + 8),
+                payload: payload.part(start..<start + length))
+            offset = start + length
+        }
+        append(batch)
     }
 
     deinit {
@@ -87,7 +104,7 @@ final class FrameBuilder {
     ///
     /// - Returns: the chain hash after it.
     @discardableResult
-    func close(
+    package func close(
         after head: LogHead, durableThrough: UInt64
     ) -> ChainHash {
         finishHashing()
@@ -111,10 +128,10 @@ final class FrameBuilder {
     }
 
     /// The length of the frame in bytes.
-    var size: Int { FrameLayout.size(payload: payloadLength) }
+    package var size: Int { FrameLayout.size(payload: payloadLength) }
 
     /// Passes the completed frame's bytes to `body`.
-    func withBytes<Result, Failure: Error>(
+    package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         defer { withExtendedLifetime(self) {} }
@@ -151,4 +168,10 @@ package struct LogHead: Hashable, Sendable {
     package let sequence: UInt64
     package let epoch: UInt32
     package let hash: ChainHash
+
+    package init(sequence: UInt64, epoch: UInt32, hash: ChainHash) {
+        self.sequence = sequence
+        self.epoch = epoch
+        self.hash = hash
+    }
 }

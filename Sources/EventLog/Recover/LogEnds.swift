@@ -2,14 +2,20 @@
 ///
 /// Segments link to each other, so a missing one in the middle is detected. If one is missing at either end,
 /// the rest is a shorter log that looks complete; only records elsewhere reveal it.
-struct LogEnds {
-    let directory: LogDirectory
-    let metadata: LogMetadata
-    /// First sequences of all segments, in ascending order.
-    let segments: [UInt64]
+package struct LogEnds {
+    private let directory: LogDirectory
+    private let metadata: LogMetadata
+    private let segments: [UInt64]
+
+    /// - Parameter segments: first sequences of all segments, in ascending order.
+    package init(directory: LogDirectory, metadata: LogMetadata, segments: [UInt64]) {
+        self.directory = directory
+        self.metadata = metadata
+        self.segments = segments
+    }
 
     /// Missing events at the beginning.
-    var missingBeginning: LogDamage? {
+    package var missingBeginning: LogDamage? {
         guard let begins = metadata.beginning?.sequence, let first = segments.first,
             first > begins
         else { return nil }
@@ -20,7 +26,7 @@ struct LogEnds {
     }
 
     /// The segment that META names as the last, if it is missing.
-    var missingLastSegment: LogDamage? {
+    package var missingLastSegment: LogDamage? {
         guard let reached = metadata.reached, let last = segments.last, last < reached.segment
         else { return nil }
         return LogDamage(
@@ -34,7 +40,7 @@ struct LogEnds {
     ///   - head: the last event found.
     ///   - place: the file and the byte where the next event belongs.
     ///   - checkpoints: sequences of valid checkpoints.
-    func missingEnd(
+    package func missingEnd(
         behind head: LogHead, at place: (file: String, offset: UInt64), checkpoints: [UInt64]
     ) -> LogDamage? {
         func damage(_ reason: String) -> LogDamage {

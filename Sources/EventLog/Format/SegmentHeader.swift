@@ -21,30 +21,45 @@ import Digests
 ///
 /// The chain hash allows a segment to be verified alone, and a log to begin after dropped segments. It
 /// is unknown, and zero, if a repair made the log begin after damage.
-struct SegmentHeader: Equatable {
-    static let size = 96
+package struct SegmentHeader: Equatable, Sendable {
+    package static let size = 96
     static let checksumOffset = 92
     static let magic = Array("RELAYLOG".utf8)
 
-    enum Encoding: UInt8 {
+    package enum Encoding: UInt8, Sendable {
         case frames = 0
         case deflatedBlocks = 1
     }
 
-    var version = FormatVersion.current
-    var encoding = Encoding.frames
-    var storeID: StoreID
-    var epoch: UInt32
-    var firstSequence: UInt64
-    var previousFirstSequence: UInt64
-    var previousChain: ChainHash
+    package let version: FormatVersion
+    package var encoding: Encoding
+    package let storeID: StoreID
+    package var epoch: UInt32
+    package var firstSequence: UInt64
+    package var previousFirstSequence: UInt64
+    package var previousChain: ChainHash
     /// False if a repair made the log begin with a frame whose predecessor was damaged.
-    var knowsPreviousChain = true
+    package var knowsPreviousChain: Bool
 
     private static let unknownChainFlag: UInt8 = 1
 
+    package init(
+        version: FormatVersion = .current, encoding: Encoding = .frames, storeID: StoreID,
+        epoch: UInt32, firstSequence: UInt64, previousFirstSequence: UInt64,
+        previousChain: ChainHash, knowsPreviousChain: Bool = true
+    ) {
+        self.version = version
+        self.encoding = encoding
+        self.storeID = storeID
+        self.epoch = epoch
+        self.firstSequence = firstSequence
+        self.previousFirstSequence = previousFirstSequence
+        self.previousChain = previousChain
+        self.knowsPreviousChain = knowsPreviousChain
+    }
+
     /// Replaces a damaged header of which only the file's name is known.
-    static func unknown(storeID: StoreID, firstSequence: UInt64) -> SegmentHeader {
+    package static func unknown(storeID: StoreID, firstSequence: UInt64) -> SegmentHeader {
         SegmentHeader(
             storeID: storeID, epoch: 0, firstSequence: firstSequence, previousFirstSequence: 0,
             previousChain: .zero, knowsPreviousChain: false)
@@ -71,7 +86,7 @@ struct SegmentHeader: Equatable {
         return bytes
     }
 
-    static func read(_ bytes: [UInt8]) throws(SegmentFault) -> SegmentHeader {
+    package static func read(_ bytes: [UInt8]) throws(SegmentFault) -> SegmentHeader {
         guard bytes.count >= size else { throw .cutShort }
         guard bytes.starts(with: magic) else { throw .magic }
         let result: Result<SegmentHeader, SegmentFault> = bytes.withUnsafeBytes { buffer in
@@ -104,7 +119,7 @@ struct SegmentHeader: Equatable {
 }
 
 /// Why a file does not start with the expected segment header.
-enum SegmentFault: Error, Equatable {
+package enum SegmentFault: Error, Equatable {
     case cutShort
     case magic
     case checksum
@@ -126,7 +141,7 @@ package struct FormatVersion: Hashable, Sendable, CustomStringConvertible {
     var isReadable: Bool { major == Self.current.major }
 
     /// This version, or this program's if that is later.
-    var raised: FormatVersion {
+    package var raised: FormatVersion {
         minor < Self.current.minor ? .current : self
     }
 

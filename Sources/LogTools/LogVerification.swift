@@ -1,3 +1,5 @@
+package import EventLog
+
 /// The result of `verify`.
 package struct LogVerification: Sendable {
     package let segments: Int
@@ -66,7 +68,8 @@ extension EventLogReader {
 
     private func beginning(known: LogMetadata) throws(LogError) -> Beginning {
         Beginning(
-            metadata: try directory.metadata() ?? known, firstSegment: try segments().first)
+            metadata: try directory.metadata() ?? known,
+            firstSegment: try directory.firstSequences().first)
     }
 }
 

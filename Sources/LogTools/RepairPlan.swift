@@ -1,3 +1,5 @@
+import EventLog
+
 /// What a repair keeps first if it cannot keep both.
 package enum RepairGoal: String, CaseIterable, Sendable {
     /// The newest recoverable state: the fewest changes are lost.
@@ -101,8 +103,8 @@ struct RepairPlan: Sendable {
             } ?? .genesis
         let lastSegment = decideSegments(kept)
         newMetadata.reached = LogReach(
-            sequence: lastSequence, chain: lastSegment.chain, segment: lastSegment.first,
-            isClosed: true)
+            LogHead(sequence: lastSequence, epoch: newMetadata.epoch, hash: lastSegment.chain),
+            segment: lastSegment.first, isClosed: true)
         let last = lastSequence
         removedCheckpoints = examination.checkpoints
             .filter { $0.isDamaged || $0.sequence > last }.map(\.file)

@@ -1,3 +1,5 @@
+package import Digests
+
 /// Walks the frames of one segment, checking each, using a sliding window of memory.
 ///
 /// The reader's algorithm: at a multiple of 8, take 72 bytes. If they are all zero, or no bytes are left,
@@ -5,8 +7,9 @@
 /// (``FrameLayout``), and the next one begins right after it.
 ///
 /// Not Sendable: every step overwrites the window.
-final class FrameScanner {
-    enum Step {
+package final class FrameScanner {
+    /// What is at ``offset``.
+    package enum Step {
         case frame(ScannedFrame)
         /// Nothing is written at `offset` yet. Calling `next` again checks again.
         case end
@@ -14,11 +17,11 @@ final class FrameScanner {
         case fault(FrameFault)
     }
 
-    let source: any SegmentSource
+    package let source: any SegmentSource
     /// The offset of the next frame.
-    private(set) var offset: UInt64
+    package private(set) var offset: UInt64
     /// The next frame's first sequence; nil accepts any, as after damage.
-    private(set) var nextSequence: UInt64?
+    package private(set) var nextSequence: UInt64?
     private(set) var epoch: UInt32
     /// Frames that end before this event are checked by their headers only.
     var uncheckedBefore: UInt64 = 0
@@ -32,7 +35,8 @@ final class FrameScanner {
         uncheckedBefore = sequence
     }
 
-    convenience init(_ source: any SegmentSource) {
+    /// Starts at the segment's first frame.
+    package convenience init(_ source: any SegmentSource) {
         self.init(
             source, at: UInt64(SegmentHeader.size), nextSequence: source.header.firstSequence,
             epoch: source.header.epoch)
@@ -46,7 +50,8 @@ final class FrameScanner {
         window = SegmentWindow(source)
     }
 
-    func next() throws(LogError) -> Step {
+    /// The frame at ``offset``, which then moves behind it; or why there is none, and ``offset`` stays.
+    package func next() throws(LogError) -> Step {
         let step = try examine()
         if case .frame(let frame) = step {
             offset += UInt64(frame.header.size)
@@ -66,7 +71,7 @@ final class FrameScanner {
     }
 
     /// Continues at `offset` with whatever valid frame is there.
-    func skip(to offset: UInt64) {
+    package func skip(to offset: UInt64) {
         self.offset = offset
         nextSequence = nil
         window.forget()
@@ -106,13 +111,18 @@ final class FrameScanner {
 }
 
 /// A valid frame. Its bytes are valid until the scanner's next step.
-struct ScannedFrame {
-    let header: FrameHeader
+package struct ScannedFrame {
+    package let header: FrameHeader
     let offset: UInt64
     /// The frame's bytes; empty if only its header was checked.
-    let whole: UnsafeRawBufferPointer
+    package let whole: UnsafeRawBufferPointer
 
-    var payload: UnsafeRawBufferPointer { header.payload(of: whole) }
+    package var payload: UnsafeRawBufferPointer { header.payload(of: whole) }
+
+    /// Whether its chain hash follows from that of the frame before it.
+    package func follows(_ previous: ChainHash, hasher: SHA256) -> Bool {
+        header.chain == header.chain(after: previous, payload: payload, hasher: hasher)
+    }
 }
 
 /// A section of a segment in memory, large enough for the current frame.

@@ -1,4 +1,4 @@
-import Disk
+package import Disk
 
 /// What opening a log for writing found and did. A server logs `sentences`.
 package struct RecoveryReport: Sendable, Equatable {
@@ -342,7 +342,7 @@ extension LogDirectory {
     /// The header is synced before the file gets its name, so a named segment has a header. After that there
     /// is no way back, so nothing more is opened: the file is used through its open handle.
     /// - Parameter names: `segments/`.
-    func install(
+    package func install(
         _ file: any File, as header: SegmentHeader, in names: any Directory
     ) throws(FileSystemError) -> any File {
         try file.writeAll(header.encoded(), at: 0)
@@ -368,7 +368,7 @@ extension File {
     }
 
     /// Copies a range of a source to an offset of this file, until `read` returns nothing.
-    func copy(
+    package func copy(
         _ range: Range<UInt64>, to target: UInt64,
         from read: (UnsafeMutableRawBufferPointer, UInt64) throws(FileSystemError) -> Int
     ) throws(FileSystemError) {
@@ -393,7 +393,9 @@ extension LogDirectory {
     /// Copies a range of a file to a new file next to it. Durable when this returns.
     ///
     /// - Returns: the path of the copy.
-    func copyAside(_ extent: Range<UInt64>, of file: any File) throws(FileSystemError) -> String {
+    package func copyAside(
+        _ extent: Range<UInt64>, of file: any File
+    ) throws(FileSystemError) -> String {
         let path = try freePath(nextTo: file.path)
         let target = try fileSystem.open(path, .replace)
         defer { target.close() }
@@ -406,7 +408,7 @@ extension LogDirectory {
     }
 
     /// A path for what is taken out of a file, next to it: `….torn`, or `….2.torn` and so on.
-    func freePath(nextTo path: String) throws(FileSystemError) -> String {
+    package func freePath(nextTo path: String) throws(FileSystemError) -> String {
         let parent = Self.parent(of: path)
         let names = Set(try fileSystem.list(parent))
         let name = path.split(separator: "/").last.map(String.init) ?? path

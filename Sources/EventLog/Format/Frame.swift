@@ -48,7 +48,7 @@ enum FrameLayout {
 }
 
 /// The fields of a frame's header.
-struct FrameHeader: Equatable {
+package struct FrameHeader: Equatable {
     struct Flags: OptionSet {
         let rawValue: UInt16
         /// Written when the log is closed; holds no events. Everything before it is complete.
@@ -58,15 +58,15 @@ struct FrameHeader: Equatable {
 
     var flags: Flags
     var payloadLength: Int
-    var epoch: UInt32
-    var count: Int
-    var firstSequence: UInt64
+    package internal(set) var epoch: UInt32
+    package internal(set) var count: Int
+    package internal(set) var firstSequence: UInt64
     var durableThrough: UInt64
-    var chain: ChainHash
+    package internal(set) var chain: ChainHash
     var payloadChecksum: UInt32
 
     /// The last event's sequence; for a closing frame, that of the event before it.
-    var lastSequence: UInt64 { firstSequence + UInt64(count) - 1 }
+    package var lastSequence: UInt64 { firstSequence + UInt64(count) - 1 }
     var size: Int { FrameLayout.size(payload: payloadLength) }
 
     /// Writes everything except the header's checksum, which ``seal(_:)`` adds.
@@ -158,7 +158,7 @@ struct FrameHeader: Equatable {
 }
 
 /// Why bytes are not the frame expected there.
-enum FrameFault: Error, Equatable {
+package enum FrameFault: Error, Equatable {
     case magic
     case headerChecksum
     case fields

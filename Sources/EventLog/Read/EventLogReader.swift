@@ -10,7 +10,8 @@ package import Disk
 ///     let events = reader.events(from: 412)
 ///     while let recorded = try events.next() { … }
 package struct EventLogReader: Sendable {
-    let directory: LogDirectory
+    /// Where the log is.
+    package let directory: LogDirectory
     /// As it was when the reader was created.
     package let metadata: LogMetadata
 
@@ -28,7 +29,9 @@ package struct EventLogReader: Sendable {
 
     /// The first event kept: 1, or later in a log that was compacted.
     package func firstSequence() throws(LogError) -> UInt64 {
-        guard let first = try segments().first else { throw .missingSegments(directory) }
+        guard let first = try directory.firstSequences().first else {
+            throw .missingSegments(directory)
+        }
         return first
     }
 
@@ -36,7 +39,9 @@ package struct EventLogReader: Sendable {
     ///
     /// - Throws: `damaged` if the last segment is damaged, apart from an unfinished write at its end.
     package func head() throws(LogError) -> LogHead {
-        guard let last = try segments().last else { throw .missingSegments(directory) }
+        guard let last = try directory.firstSequences().last else {
+            throw .missingSegments(directory)
+        }
         let header = try directory.openSegment(last, of: metadata.storeID).header
         var head = LogHead(
             sequence: last - 1, epoch: header.epoch, hash: header.previousChain)
@@ -79,14 +84,10 @@ package struct EventLogReader: Sendable {
                 directory, storeID: metadata.storeID, from: start, skipsDamage: skippingDamage))
     }
 
-    func segments() throws(LogError) -> [UInt64] {
-        try reading { () throws(FileSystemError) in try directory.segments().first }
-    }
-
     /// The log's segments, in log order.
     package func segmentFiles() throws(LogError) -> [SegmentFile] {
         var files: [SegmentFile] = []
-        for first in try segments() {
+        for first in try directory.firstSequences() {
             let path = directory.segmentPath(first)
             let size = try reading { () throws(FileSystemError) in
                 try directory.fileSystem.open(path, .read).size()

@@ -1,10 +1,10 @@
-import Disk
+package import Disk
 
 /// The bytes of one segment as its writer wrote them, however they are stored now.
 ///
 /// Frames, checksums and offsets are the same before and after a segment is deflated, so nothing above this
 /// protocol knows about compression.
-protocol SegmentSource: AnyObject {
+package protocol SegmentSource: AnyObject {
     var path: String { get }
     var header: SegmentHeader { get }
     /// Returns the number of bytes read, which is smaller than requested only at the end of the segment.
@@ -58,7 +58,7 @@ final class PlainSegment: SegmentSource {
 
 extension LogDirectory {
     /// Opens a segment for reading, checking its header against its name and store.
-    func openSegment(
+    package func openSegment(
         _ firstSequence: UInt64, of storeID: StoreID
     ) throws(LogError) -> any SegmentSource {
         let (file, header) = try openSegmentFile(firstSequence, of: storeID)
@@ -73,7 +73,7 @@ extension LogDirectory {
     /// When a segment has been deflated, its plain file is reused, but not while a reader holds the shared
     /// lock on it. That may have happened between the open and the lock, so anything that looks wrong is
     /// opened once more by name.
-    func openSegmentFile(
+    package func openSegmentFile(
         _ firstSequence: UInt64, of storeID: StoreID
     ) throws(LogError) -> (file: any File, header: SegmentHeader) {
         do throws(LogError) {
@@ -96,7 +96,7 @@ extension LogDirectory {
     }
 
     /// Opens a segment whose header is damaged, to read whatever is readable after it.
-    func openSegment(
+    package func openSegment(
         _ firstSequence: UInt64, assuming header: SegmentHeader
     ) throws(LogError) -> any SegmentSource {
         let file = try openShared(firstSequence)

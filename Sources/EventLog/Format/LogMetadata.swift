@@ -46,7 +46,7 @@ package struct LogMetadata: Hashable, Sendable {
 
     /// The next epoch.
     /// - Throws: `conflict` if there is none.
-    static func epoch(
+    package static func epoch(
         after epoch: UInt32, in directory: LogDirectory
     ) throws(LogError) -> UInt32 {
         guard epoch < largestEpoch else { throw .lastEpoch(directory.path) }
@@ -116,7 +116,7 @@ package struct LogMetadata: Hashable, Sendable {
 
     /// The epoch in a damaged META; nil if it is not a plausible number. At least half of all epochs must be
     /// left, in case the number itself is damaged.
-    static func epoch(ofDamaged bytes: [UInt8]) -> UInt32? {
+    package static func epoch(ofDamaged bytes: [UInt8]) -> UInt32? {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n")
             .compactMap { value("epoch", $0).flatMap { UInt32($0) } }
             .filter { $0 <= largestEpoch / 2 }.max()

@@ -11,7 +11,7 @@
 ///
 /// The one mistake this can make: a last frame whose payload itself holds a whole sector of zeros,
 /// damaged after a crash, counts as torn. It is still copied aside and reported.
-enum SegmentTail: Equatable {
+package enum SegmentTail: Equatable {
     /// Only unwritten space follows.
     case clean
     /// Bytes from where the next frame belongs to the last non-zero byte.
@@ -134,13 +134,20 @@ extension FrameScanner {
     ///   - sequence: the next frame's first sequence.
     ///   - reach: how many bytes to examine.
     /// - Returns: nil if there is a valid frame by now: `next` returns it.
-    func tail(
+    package func tail(
         fault: FrameFault?, nextSequence sequence: UInt64, reach: UInt64 = .max
     ) throws(LogError) -> SegmentTail? {
         let tail = try SegmentTail.examine(
             source, at: offset, fault: fault, nextSequence: sequence, reach: reach)
         if tail == .clean { return tail }
         return try isFrameNext() ? nil : tail
+    }
+
+    /// The offset of the first valid frame after the bytes where ``next()`` found none, whichever it is; nil if
+    /// there is none.
+    package func frameBehindFault() throws(LogError) -> UInt64? {
+        try FrameSearch(source).frame(
+            from: offset + 8, through: try source.size(), where: { _ in true })
     }
 
     /// Whether there is a valid frame by now. Something unreadable is not one.

@@ -1,4 +1,5 @@
 import Digests
+import EventLog
 
 /// Consecutive frames of one segment, with no event missing between them.
 struct FrameRun: Sendable {
@@ -142,8 +143,7 @@ struct SegmentExamination: Sendable {
             }
         }
         guard let previous else { return false }
-        return header.chain
-            == header.chain(after: previous, payload: frame.payload, hasher: hasher)
+        return frame.follows(previous, hasher: hasher)
     }
 
     /// A good frame: continues the previous run, or starts another. A closing frame, which has no events,
@@ -160,7 +160,7 @@ struct SegmentExamination: Sendable {
             runs[last].end = head
             return true
         }
-        guard !header.flags.contains(.closing) else { return false }
+        guard header.count > 0 else { return false }
         runs.append(
             FrameRun(
                 firstSequence: header.firstSequence, extents: [extent], previousChain: chain,
@@ -193,21 +193,22 @@ struct SegmentExamination: Sendable {
             return .ends
         case .torn, .damaged: break
         }
-        let resume = try FrameSearch(source).frame(
-            from: scanner.offset + 8, through: try source.size(), where: { _ in true })
-        var found = damage(source, at: scanner.offset, fault ?? .magic, sequence: next)
-        found.length = resume.map { $0 - scanner.offset }
-        damages.append(found)
+        let resume = try scanner.frameBehindFault()
+        damages.append(
+            damage(
+                source, at: scanner.offset, fault ?? .magic, sequence: next,
+                length: resume.map { $0 - scanner.offset }))
         guard let resume else { return .ends }
         scanner.skip(to: resume)
         return .goesOnBehind
     }
 
     private func damage(
-        _ source: any SegmentSource, at offset: UInt64, _ fault: FrameFault, sequence: UInt64
+        _ source: any SegmentSource, at offset: UInt64, _ fault: FrameFault, sequence: UInt64,
+        length: UInt64? = nil
     ) -> LogDamage {
         LogDamage(
-            file: source.path, offset: offset, length: nil, sequence: sequence,
+            file: source.path, offset: offset, length: length, sequence: sequence,
             reason: fault.sentence)
     }
 }
