@@ -71,8 +71,8 @@ package final class GraphQLService: Sendable {
         /// between two checkpoints. Otherwise the journal is checked for a later one.
         package var nearEvents = 50_000
         /// Approximate bytes that subscriptions and live queries may keep: documents, plans, normalizations, variables
-        /// and, for live queries, the last results and what they were read from. A group of equal subscriptions that would exceed this is
-        /// ended; new groups are refused from three quarters of it on.
+        /// and, for live queries, the last results and what they were read from. A group of equal subscriptions
+        /// that would exceed this is ended; new groups are refused from three quarters of it on.
         package var subscriptionBytes = 1 << 30
         /// Limit on subscriptions waiting to start, together with the commits queued ahead of them; beyond
         /// it, new ones are refused.
@@ -299,7 +299,8 @@ package final class GraphQLService: Sendable {
         if operation.isStream, relay.explain == nil {
             ready.variables = try operation.coerce(request.variables)
             if relay.sendsRecords {
-                ready.normalization = try operations.normalization(for: withText(request))
+                ready.normalization = try operations.normalization(
+                    for: withText(request, of: operation))
             }
         }
         if operation.kind == .mutation { ready.byteCount = request.approximateByteCount }
@@ -326,7 +327,7 @@ package final class GraphQLService: Sendable {
             case .query:
                 counters.count(\.queries)
                 if let sequence = ready.relay.explain {
-                    explain(request, sequence, answer)
+                    explain(withText(request, of: operation), sequence, answer)
                 } else if let point = ready.relay.at {
                     self.answer(operation, request, at: point, answer)
                 } else {
@@ -357,14 +358,14 @@ package final class GraphQLService: Sendable {
     {
         let (request, relay) = (ready.request, ready.relay)
         if let sequence = relay.explain {
-            return explain(request, sequence) { [deliver] outcome in
+            return explain(withText(request, of: ready.operation), sequence) { [deliver] outcome in
                 deliver(outcome.deliveries(to: sink))
             }
         }
         let subscription = PreparedSubscription(
             request: SubscriptionRequest(
-                request: withText(request), sink: sink, sendsRecords: relay.sendsRecords,
-                showsOptimistic: relay.showsOptimistic,
+                request: withText(request, of: ready.operation), sink: sink,
+                sendsRecords: relay.sendsRecords, showsOptimistic: relay.showsOptimistic,
                 start: relay.resume.map { .resume($0) } ?? .now),
             operation: ready.operation, variables: ready.variables,
             normalization: ready.normalization)
@@ -401,7 +402,7 @@ package final class GraphQLService: Sendable {
         _ answer: @escaping @Sendable (Outcome) -> Void
     ) {
         past.answer(
-            withText(request), at: point, through: durable.snapshot.sequence,
+            withText(request, of: operation), at: point, through: durable.snapshot.sequence,
             fromMemory: { [self] sequence in
                 answerFromMemory(operation, request, at: sequence)
             }, answer: answer)
@@ -422,9 +423,14 @@ package final class GraphQLService: Sendable {
     }
 
     /// The request with the text of its document, so that it no longer depends on the name it gave.
-    private func withText(_ request: GraphQLRequest) -> GraphQLRequest {
+    private func withText(
+        _ request: GraphQLRequest, of operation: PreparedOperation
+    ) -> GraphQLRequest {
         var request = request
-        request.query = operations.text(of: request) ?? request.query
+        // A registered text may be forgotten by now.
+        request.query =
+            operations.text(of: request)
+            ?? String(decoding: operation.document.source.bytes, as: UTF8.self)
         request.documentID = nil
         return request
     }
@@ -436,7 +442,7 @@ package final class GraphQLService: Sendable {
     ) {
         counters.count(\.queries)
         past.explain(
-            withText(request), sequence, through: durable.snapshot.sequence, answer: answer)
+            request, sequence, through: durable.snapshot.sequence, answer: answer)
     }
 
     private func mutate(

@@ -70,7 +70,7 @@ package final class OperationCache: Sendable {
     ) -> PreparedOperation? {
         guard let text = persisted.findText(of: request), text.utf8.count <= limits.bytes,
             let entry = find(Key(text: text, name: request.operationName)),
-            !RelayExtensions.asksForRecords(request)
+            !RelayExtensions.asksForRecords(request) || !entry.operation.isStream
                 || entry.normalization.withLock({ $0 != nil }),
             isWithinLimit(entry, request.variables, storedRecords)
         else { return nil }

@@ -29,6 +29,8 @@ package final class CatchUp: Sendable {
         var sequence: UInt64
         /// The sink has been notified that the subscription resumes.
         var isAnnounced: Bool
+        /// The pass that first had no room for it; others come later, so that none is overtaken for ever.
+        var leftOver = UInt64.max
     }
 
     /// Subscriptions served by successive passes.
@@ -63,6 +65,8 @@ package final class CatchUp: Sendable {
         var log = Lane()
         /// Reading the log for them failed.
         var failed = FailedReadings()
+        /// Passes so far.
+        var passes: UInt64 = 0
 
         var waitingCount: Int { recent.count + log.count + failed.count }
     }
@@ -260,7 +264,14 @@ package final class CatchUp: Sendable {
     private func enter(
         _ batch: [Waiting], _ pass: inout CatchUpPass, on snapshot: Snapshot, _ outputs: Outputs
     ) {
-        for waiting in batch {
+        let number = state.withLock { state in
+            state.passes += 1
+            return state.passes
+        }
+        let inTurn = batch.sorted {
+            ($0.leftOver, $0.sequence) < ($1.leftOver, $1.sequence)
+        }
+        for waiting in inTurn {
             let (request, sequence) = (waiting.request, waiting.sequence)
             do throws(ExecutionErrors) {
                 let isIn = try pass.add(request, behind: sequence, snapshot)
@@ -272,7 +283,10 @@ package final class CatchUp: Sendable {
                     // The pass has its state from now on.
                     kept.leave([request.sink])
                 } else {
-                    post(request.starting(.after(sequence)), behind: sequence)
+                    post(
+                        Waiting(
+                            request: request.starting(.after(sequence)), sequence: sequence,
+                            isAnnounced: true, leftOver: min(waiting.leftOver, number)))
                 }
             } catch {
                 outputs.deliver([
@@ -311,8 +325,7 @@ package final class CatchUp: Sendable {
     private func tellFromLog(_ all: [Waiting], _ outputs: Outputs) async {
         // The publisher delivers what is durable but not published yet.
         let end = recent.end
-        // The earliest first: the pass begins where they do, and has room for those.
-        var batch = all.filter(\.request.sink.isWanted).sorted { $0.sequence < $1.sequence }
+        var batch = all.filter(\.request.sink.isWanted)
         let readableAfter = state.withLock { $0.failed.readableAfter }
         // A subscription announced as resuming must resume.
         let isTooFar: (Waiting) -> Bool = {
@@ -323,7 +336,7 @@ package final class CatchUp: Sendable {
             outputs.goOn(waiting.request.starting(.lost))
         }
         batch.removeAll(where: isTooFar)
-        guard let first = batch.first?.sequence else { return }
+        guard let first = batch.map(\.sequence).min() else { return }
         let replay: PastReplay
         do {
             let isAnnounced = batch.contains { $0.isAnnounced && $0.sequence == first }

@@ -106,13 +106,17 @@ struct CatchUpPass {
         } catch {
             throw ExecutionErrors(errors: [error.at(plan.root.fields.first)])
         }
-        guard let question else { return true }
+        guard let question else {
+            assertionFailure("a live query does not catch up")
+            return true
+        }
         // The names of fields and types are the same in all states.
         let normalization =
             request.sendsRecords ? try present.normalization(for: request.request) : nil
         count(ObjectIdentifier(operation), operation.document.approximateByteCount)
         count(ObjectIdentifier(plan), plan.approximateByteCount)
         if let normalization { count(normalization.id, normalization.byteCount) }
+        byteCount += SubscriptionGroup.byteCount(variables)
         (places[key], placesByRequest[asked]) = (groups.count, groups.count)
         for mutation in question.events.mutations {
             concerned[mutation, default: []].append(groups.count)

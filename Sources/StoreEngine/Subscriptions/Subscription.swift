@@ -219,8 +219,15 @@ struct ExecutedResult: Sendable, Equatable {
     /// It includes unconfirmed entries.
     var isOptimistic = false
 
-    /// The response, parsed; nil if it is nested too deeply for that.
-    var json: JSONObject? { (try? JSONValue(parsing: bytes + [UInt8(ascii: "}")]))?.object }
+    /// The response, parsed; nil if it is nested so deeply that clients could not read its patch.
+    var json: JSONObject? {
+        let limits = JSONLimits(depth: JSONLimits().depth - Self.patchLevels)
+        return (try? JSONValue(parsing: bytes + [UInt8(ascii: "}")], limits: limits))?.object
+    }
+
+    /// The levels around a field's value in a patch, in a message: `payload`, `extensions`, `relay`, `records`, the
+    /// record, its field, and `value`.
+    private static let patchLevels = 8
 
     /// Nil if they are too large, or the result is nested too deeply: then it is only sent whole.
     func records(_ normalizer: RecordNormalizer) -> ResultRecords? {

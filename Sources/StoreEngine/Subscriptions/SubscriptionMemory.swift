@@ -48,10 +48,15 @@ extension SubscriptionGroup {
         ] + (normalization.map { [($0.id, $0.byteCount)] } ?? [])
     }
 
+    /// That of a group without a result, excluding what may be shared.
+    static func byteCount(_ variables: CoercedVariables) -> Int {
+        1_024 + JSONValue.object(variables.values).approximateByteCount
+    }
+
     /// Excludes what may be shared. A record in the dependencies, together with its entry in the index of live groups,
     /// takes about 128 bytes; measured with lists of 1,850 records.
     fileprivate var approximateByteCount: Int {
-        let base = 1_024 + JSONValue.object(key.variables.values).approximateByteCount
+        let base = Self.byteCount(key.variables)
         guard case .live(let dependencies) = trigger else { return base }
         let missing = dependencies.missing.reduce(0) { $0 + 2 * $1.text.utf8.count }
         return base + (lastResult?.bytes.count ?? 0) + (lastRecords?.approximateByteCount ?? 0)

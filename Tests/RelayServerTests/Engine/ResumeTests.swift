@@ -604,6 +604,44 @@ struct ResumeTests {
         if kept == 1 { #expect((operations...2 * operations).contains(reads)) }
     }
 
+    /// One that a pass had no room for is in the next, before those that came later and have missed more.
+    @Test func whoIsLeftOverIsNotOvertaken() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1) { $0.catchUpPassBytes = 0 }
+        for number in 0..<40 { _ = try await engine.addTodo("\(number)") }
+        try await engine.everyPublication()
+        func resume(_ operation: Int, after sequence: UInt64) throws -> TestSink {
+            try engine.subscribe(
+                "subscription { todoAdded { todo { a\(operation): id text } } }",
+                relay: ["resume": .string(engine.cursor(sequence))])
+        }
+        func everyoneToWait() async throws {
+            try await eventually("all to wait") {
+                engine.service.unpublishedCount == 0 && engine.journal.heldReadCount == 1
+                    ? true : nil
+            }
+        }
+        engine.journal.holdReads()
+        defer { engine.journal.releaseReads() }
+        let first = try resume(0, after: 1)
+        try await everyoneToWait()
+        let (second, left) = (try resume(1, after: 1), try resume(2, after: 21))
+        try await everyoneToWait()
+        try await eventually("the first to be told, and the third to be left over") {
+            if engine.resultsSoFar(of: left).count == 1 { return true }
+            engine.journal.releaseHeldReads()
+            return nil
+        }
+        #expect(engine.resultsSoFar(of: first).count == 41)
+        let late = try resume(3, after: 1)
+        try await eventually("the last one to begin") {
+            if engine.resultsSoFar(of: late).count > 1 { return true }
+            engine.journal.releaseHeldReads()
+            return nil
+        }
+        #expect(engine.resultsSoFar(of: second).count == 41)
+        #expect(engine.resultsSoFar(of: left).count == 31)
+    }
+
     /// Their plan is the same, so it is counted once.
     @Test func subscriptionsThatDifferInVariablesAreServedTogether() async throws {
         let engine = try await EngineUnderTest(recentCommits: 1) { $0.catchUpPassBytes = 60_000 }
