@@ -140,6 +140,7 @@ let package = Package(
         room(
             "EventStore", ["Digests", "Disk", "EventLog", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
+        room("RelayCompiler", ["GraphQLLanguage"]),
         room(
             "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
@@ -225,6 +226,7 @@ let package = Package(
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["RelayJSON"]),
         tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
+        tests(of: "RelayCompiler", ["GraphQLLanguage"], exclude: ["Extract/Fixtures"]),
         tests(of: "EventLog", ["Disk", "DiskSimulation", "Threads"], exclude: ["Fixtures"]),
         tests(of: "RelayRecords", ["RelayJSON", "Threads"]),
         tests(
