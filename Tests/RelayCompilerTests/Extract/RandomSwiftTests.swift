@@ -126,7 +126,9 @@ import Testing
         if let problem { return problem }
         var extraction = Extraction()
         extraction.add(bytes, file: "A.swift")
-        let errors = extraction.parse().errors
-        return Diagnostic.text(of: errors).isEmpty == errors.isEmpty ? nil : "errors without text"
+        let (documents, errors) = extraction.parse()
+        let names = DocumentNames.check(documents)
+        let printed = Diagnostic.text(of: errors + names)
+        return printed.isEmpty == (errors + names).isEmpty ? nil : "errors without text"
     }
 }
