@@ -142,6 +142,7 @@ let package = Package(
             "EventStore",
             ["Digests", "Disk", "EventLog", "LogTools", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
+        room("RelayCompiler", ["GraphQLLanguage"]),
         room(
             "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
@@ -227,6 +228,7 @@ let package = Package(
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["RelayJSON"]),
         tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
+        tests(of: "RelayCompiler", ["GraphQLLanguage"], exclude: ["Extract/Fixtures"]),
         tests(
             of: "EventLog", ["Disk", "DiskSimulation", "LogTools", "Threads"],
             exclude: ["Fixtures"]),

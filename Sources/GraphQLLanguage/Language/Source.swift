@@ -4,6 +4,9 @@ import Threads
 ///
 /// Invariant: `bytes` is well-formed UTF-8. Malformed bytes are replaced by U+FFFD on the way in,
 /// so nothing downstream has to check again.
+///
+/// A text that was taken from a file of another language has an ``origin``. Lines, columns and excerpts are
+/// then those of that file, and nobody who reports an error has to know.
 package final class Source: Sendable {
     /// The document's name for people: a file name, or "GraphQL request".
     package let name: String
@@ -12,15 +15,20 @@ package final class Source: Sendable {
     /// The location of the first byte. Documents that are read together start at different numbers,
     /// so that a location also identifies its document.
     package let base: Int
+    /// The longer text that this one was taken from, if it was.
+    package let origin: SourceOrigin?
     /// The counts at the start and every ``markInterval`` bytes, up to the furthest location requested: a long document
     /// may need those of all its fields, and none is counted from the start.
     private let marks = Lock([LocationCounter()])
     private static let markInterval = 1_024
 
-    private init(name: String, wellFormed bytes: [UInt8], base: Int) {
+    private init(
+        name: String, wellFormed bytes: [UInt8], base: Int, origin: SourceOrigin? = nil
+    ) {
         self.name = name
         self.bytes = bytes
         self.base = base
+        self.origin = origin
     }
 
     package convenience init(_ text: String, name: String = "GraphQL request") {
@@ -29,20 +37,27 @@ package final class Source: Sendable {
 
     /// Takes bytes from a socket or file; malformed UTF-8 becomes U+FFFD.
     package convenience init(utf8 bytes: [UInt8], name: String = "GraphQL request") {
-        let isWellFormed = String(validating: bytes, as: UTF8.self) != nil
+        self.init(name: name, wellFormed: Self.wellFormed(bytes), base: 0)
+    }
+
+    /// Takes a text from a file, and the file's name.
+    package convenience init(utf8 bytes: [UInt8], from origin: SourceOrigin) {
         self.init(
-            name: name,
-            wellFormed: isWellFormed ? bytes : Array(String(decoding: bytes, as: UTF8.self).utf8),
-            base: 0)
+            name: origin.file.name, wellFormed: Self.wellFormed(bytes), base: 0, origin: origin)
+    }
+
+    private static func wellFormed(_ bytes: [UInt8]) -> [UInt8] {
+        String(validating: bytes, as: UTF8.self) != nil
+            ? bytes : Array(String(decoding: bytes, as: UTF8.self).utf8)
     }
 
     /// The same document, its locations counted from `base`.
-    func starting(at base: Int) -> Source {
-        Source(name: name, wellFormed: bytes, base: base)
+    package func starting(at base: Int) -> Source {
+        Source(name: name, wellFormed: bytes, base: base, origin: origin)
     }
 
     /// The locations of this document, including its end.
-    var locations: ClosedRange<Int> { base...base + bytes.count }
+    package var locations: ClosedRange<Int> { base...base + bytes.count }
 
     /// Line and column of a node's `location`, found by counting from the mark before it.
     ///
@@ -51,9 +66,15 @@ package final class Source: Sendable {
     /// past the end returns the end.
     package func location(at location: Int) -> SourceLocation {
         let offset = min(max(0, location - base), bytes.count)
+        if let origin { return origin.location(of: offset) }
         var counter = mark(before: offset)
         counter.advance(to: offset, in: bytes)
         return counter.location
+    }
+
+    /// Line and column of a node's `location`, with the document that they are in.
+    package func place(of location: Int) -> SourcePlace {
+        SourcePlace(source: self, location: self.location(at: location))
     }
 
     private func mark(before offset: Int) -> LocationCounter {
@@ -69,6 +90,7 @@ package final class Source: Sendable {
 
     /// Line and column of each location, in the same order, counted in one pass.
     func locations(at locations: [Int]) -> [SourceLocation] {
+        if origin != nil { return locations.map(location(at:)) }
         var found: [Int: SourceLocation] = [:]
         var counter = LocationCounter()
         for location in locations.sorted() {

@@ -64,14 +64,20 @@ extension SourceExcerpt {
         var excerpts: [SourceExcerpt] = []
         while let first = rest.first {
             let isHere = { (place: SourcePlace) in
-                place.source === first.source && place.location.line == first.location.line
+                place.source.file === first.source.file
+                    && place.location.line == first.location.line
             }
-            excerpts.append(first.source.excerpt(at: rest.filter(isHere).map(\.location)))
+            excerpts.append(first.source.file.excerpt(at: rest.filter(isHere).map(\.location)))
             rest.removeAll(where: isHere)
         }
         let digits = excerpts.map { String($0.line).count }.max()
         return excerpts.map { $0.lines(digits: digits) }
     }
+}
+
+extension SourcePlace {
+    /// The line of the file that the place is in, without its terminator.
+    package var line: String { source.file.line(location.line) }
 }
 
 extension Source {
@@ -90,7 +96,7 @@ extension Source {
     }
 
     /// One line, from 1, without its terminator; empty past the last.
-    private func line(_ number: Int) -> String {
+    fileprivate func line(_ number: Int) -> String {
         var rest = bytes[...]
         for _ in 1..<max(number, 1) {
             guard let end = rest.firstIndex(where: Self.endsLine) else { return "" }
