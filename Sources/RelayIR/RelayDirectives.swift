@@ -3,8 +3,11 @@ enum RelayDirectives {
     static let names: Set<String> = [
         "arguments", "argumentDefinitions", "connection", "refetchable", "required", "catch",
         "throwOnFieldError", "relay", "appendNode", "prependNode", "appendEdge", "prependEdge",
-        "deleteEdge", "deleteRecord", testOperation,
+        "deleteEdge", "deleteRecord", rawResponseType, testOperation,
     ]
+
+    /// Generates a type of the whole response, for optimistic ones.
+    static let rawResponseType = "raw_response_type"
 
     /// Keeps the types of leaves with the operation, for mocks.
     static let testOperation = "relay_test_operation"

@@ -32,8 +32,11 @@ package struct RelayDocuments: Sendable {
         let readers = ReaderBuilder(context)
         var fragments: [CompiledFragment] = []
         for fragment in context.fragmentsInOrder {
+            let tree = try readers.tree(fragment)
             fragments.append(
-                CompiledFragment(definition: fragment, node: try readers.fragment(fragment)))
+                CompiledFragment(
+                    definition: fragment, node: try readers.fragment(fragment, tree),
+                    selections: tree))
         }
         var operations: [CompiledOperation] = []
         for operation in context.operations {
@@ -41,18 +44,25 @@ package struct RelayDocuments: Sendable {
                 to: try FragmentArguments.applied(to: operation, in: context), schema: schema)
             let server = ServerDocument(complete)
             try server.validate(against: schema, source: document.source)
+            let normalization = NormalizationBuilder(complete, context: context)
+            let everything = try normalization.tree()
+            let tree = try readers.tree(operation)
             let name = operation.name?.value ?? ""
             operations.append(
                 CompiledOperation(
                     definition: operation,
                     request: ConcreteRequest(
-                        fragment: try readers.operation(operation),
-                        operation: try NormalizationBuilder(complete, context: context).operation(),
+                        fragment: readers.operation(operation, tree),
+                        operation: normalization.operation(everything),
                         params: RequestParameters(
                             name: name, operationKind: OperationKind(operation.operation),
                             text: persist == nil ? server.text : nil,
                             id: persist.map { $0(server.text) })),
-                    text: server.text))
+                    text: server.text,
+                    variables: operation.variables.compactMap {
+                        OperationVariable($0, schema)
+                    },
+                    selections: tree, completeSelections: everything))
         }
         self.operations = operations
         self.fragments = fragments
@@ -74,12 +84,42 @@ package struct CompiledOperation: Sendable {
     package let request: ConcreteRequest
     /// What the server gets, even if the request itself has only an id.
     package let text: String
+    /// In the order declared.
+    package let variables: [OperationVariable]
+    /// What its reader reads: fragments stay masked, unless they are spread with `@relay(mask: false)`.
+    package let selections: SelectionTree
+    /// What a response contains: fragments inlined with their arguments, `id` and `__typename` added.
+    package let completeSelections: SelectionTree
+
+    /// Whether `@raw_response_type` asks for a type of the whole response.
+    package var hasRawResponseType: Bool {
+        definition.directives.named(RelayDirectives.rawResponseType) != nil
+    }
+}
+
+/// A variable of an operation.
+package struct OperationVariable: Sendable {
+    package let definition: VariableDefinition
+    package let type: WrappedType
+
+    package var name: String { definition.name.value }
+    /// As written.
+    package var defaultValue: Value? { definition.defaultValue }
+
+    /// nil if the schema lacks the type.
+    init?(_ definition: VariableDefinition, _ schema: Schema) {
+        guard let type = schema.resolve(definition.type) else { return nil }
+        self.definition = definition
+        self.type = type
+    }
 }
 
 /// One fragment in the form the runtime uses.
 package struct CompiledFragment: Sendable {
     package let definition: FragmentDefinition
     package let node: ReaderFragment
+    /// What its reader reads: fragments stay masked, unless they are spread with `@relay(mask: false)`.
+    package let selections: SelectionTree
 }
 
 extension OperationKind {
@@ -104,6 +144,7 @@ extension NormalizationOperation {
     ) throws(RelayDocumentErrors) -> NormalizationOperation {
         let context = try DocumentContext(document, schema: schema)
         let complete = CompleteOperation(operation: operation, fragments: document.fragments)
-        return try NormalizationBuilder(complete, context: context).operation()
+        let builder = NormalizationBuilder(complete, context: context)
+        return builder.operation(try builder.tree())
     }
 }

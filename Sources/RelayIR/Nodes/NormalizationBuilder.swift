@@ -18,17 +18,22 @@ struct NormalizationBuilder {
         arguments = ArgumentBuilder(schema: context.schema)
     }
 
-    func operation() throws(RelayDocumentErrors) -> NormalizationOperation {
-        let operation = complete.operation
+    /// Everything that the operation selects, its fragments inlined.
+    func tree() throws(RelayDocumentErrors) -> SelectionTree {
         let collector = SelectionCollector(
             context: context,
             inlined: Dictionary(
                 complete.fragments.map { ($0.name.value, $0) }, uniquingKeysWith: { $1 }))
-        let tree = try collector.tree(
+        let operation = complete.operation
+        return try collector.tree(
             operation.selectionSet.selections, on: try context.rootType(operation))
-        return NormalizationOperation(
-            name: operation.name?.value ?? "",
-            argumentDefinitions: context.variables(of: operation),
+    }
+
+    /// - Parameter tree: everything that the operation selects.
+    func operation(_ tree: SelectionTree) -> NormalizationOperation {
+        NormalizationOperation(
+            name: complete.operation.name?.value ?? "",
+            argumentDefinitions: context.variables(of: complete.operation),
             selections: selections(tree, covered: [], abstractKey: nil))
     }
 
@@ -39,7 +44,7 @@ struct NormalizationBuilder {
         _ tree: SelectionTree, covered: [SelectionTree], abstractKey: String?
     ) -> [NormalizationSelection] {
         var result: [NormalizationSelection] = []
-        for (key, entry) in tree.entries {
+        for (key, entry) in zip(tree.keys, tree.entries) {
             switch entry {
             case .field(let selected):
                 let above = covered.compactMap { tree -> SelectedField? in

@@ -11,20 +11,35 @@ struct ReaderBuilder {
         arguments = ArgumentBuilder(schema: context.schema)
     }
 
-    func operation(_ operation: OperationDefinition) throws(RelayDocumentErrors) -> ReaderFragment {
-        let type = try context.rootType(operation)
+    /// What an operation itself selects.
+    func tree(_ operation: OperationDefinition) throws(RelayDocumentErrors) -> SelectionTree {
+        try SelectionCollector(context: context, inlined: nil)
+            .tree(operation.selectionSet.selections, on: try context.rootType(operation))
+    }
+
+    /// What a fragment itself selects.
+    func tree(_ fragment: FragmentDefinition) throws(RelayDocumentErrors) -> SelectionTree {
+        try SelectionCollector(context: context, inlined: nil).tree(
+            fragment.selectionSet.selections, on: try context.compositeType(fragment.typeCondition))
+    }
+
+    /// - Parameter tree: what the operation selects.
+    func operation(_ operation: OperationDefinition, _ tree: SelectionTree) -> ReaderFragment {
         var paths = ConnectionPaths()
-        let selections = try self.selections(operation.selectionSet.selections, on: type, &paths)
+        let selections = self.selections(tree, &paths)
         return ReaderFragment(
-            name: operation.name?.value ?? "", type: type.name,
+            name: operation.name?.value ?? "", type: tree.type.name,
             argumentDefinitions: context.variables(of: operation),
             metadata: metadata(operation.directives, paths), selections: selections)
     }
 
-    func fragment(_ fragment: FragmentDefinition) throws(RelayDocumentErrors) -> ReaderFragment {
-        let type = try context.compositeType(fragment.typeCondition)
+    /// - Parameter tree: what the fragment selects.
+    func fragment(
+        _ fragment: FragmentDefinition, _ tree: SelectionTree
+    ) throws(RelayDocumentErrors) -> ReaderFragment {
+        let type = tree.type
         var paths = ConnectionPaths()
-        let selections = try self.selections(fragment.selectionSet.selections, on: type, &paths)
+        let selections = self.selections(tree, &paths)
         var metadata = metadata(fragment.directives, paths)
         metadata.refetch = try RefetchableTransform.description(of: fragment, in: context)
         return ReaderFragment(
@@ -77,18 +92,10 @@ struct ReaderBuilder {
     }
 
     private func selections(
-        _ selections: [Selection], on type: NamedType, _ paths: inout ConnectionPaths
-    ) throws(RelayDocumentErrors) -> [ReaderSelection] {
-        let tree = try SelectionCollector(context: context, inlined: nil)
-            .tree(selections, on: type)
-        return self.selections(tree, &paths)
-    }
-
-    private func selections(
         _ tree: SelectionTree, _ paths: inout ConnectionPaths
     ) -> [ReaderSelection] {
         var result: [ReaderSelection] = []
-        for (_, entry) in tree.entries {
+        for entry in tree.entries {
             switch entry {
             case .field(let selected):
                 result.append(field(selected, &paths))
@@ -110,8 +117,7 @@ struct ReaderBuilder {
                 result.append(
                     .fragmentSpread(
                         ReaderFragmentSpread(
-                            name: spread.name.value,
-                            args: spreadArguments(spread))))
+                            name: spread.fragment.name.value, args: arguments(of: spread))))
             case .discriminator:
                 break
             }
@@ -121,12 +127,10 @@ struct ReaderBuilder {
 
     /// The values of `@arguments`, converted to the types that the fragment declares: they must produce the same
     /// storage keys as where the fragment is inlined in the operation.
-    private func spreadArguments(
-        _ spread: FragmentSpread
-    ) -> [any RelayArtifacts.Argument] {
-        let given = spread.directives.named("arguments")?.arguments ?? []
+    private func arguments(of selected: SelectedSpread) -> [any RelayArtifacts.Argument] {
+        let given = selected.spread.directives.named("arguments")?.arguments ?? []
         if given.isEmpty { return [] }
-        let declared = (try? context.fragment(spread))?.directives.named("argumentDefinitions")
+        let declared = selected.fragment.directives.named("argumentDefinitions")
         return arguments.arguments(given) { name in
             declared?.arguments.first { $0.name.value == name }
                 .flatMap { ArgumentDeclaration($0) }
