@@ -37,12 +37,12 @@ package final class Source: Sendable {
     }
 
     /// The same document, its locations counted from `base`.
-    func starting(at base: Int) -> Source {
+    package func starting(at base: Int) -> Source {
         Source(name: name, wellFormed: bytes, base: base)
     }
 
     /// The locations of this document, including its end.
-    var locations: ClosedRange<Int> { base...base + bytes.count }
+    package var locations: ClosedRange<Int> { base...base + bytes.count }
 
     /// Line and column of a node's `location`, found by counting from the mark before it.
     ///

@@ -29,6 +29,11 @@ package struct SourcePlace: Hashable, Sendable {
     package let source: Source
     package let location: SourceLocation
 
+    package init(source: Source, location: SourceLocation) {
+        self.source = source
+        self.location = location
+    }
+
     package static func == (left: SourcePlace, right: SourcePlace) -> Bool {
         left.source === right.source && left.location == right.location
     }
