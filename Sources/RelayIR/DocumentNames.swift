@@ -7,28 +7,31 @@ package enum DocumentNames {
     /// - Parameter file: the name of the Swift file, without its extension.
     /// - Throws: every name that breaks the rule, with its location.
     package static func check(_ document: Document, file: String) throws(RelayDocumentErrors) {
-        var errors: [DocumentError] = []
+        var errors: [RelayDocumentError] = []
         for operation in document.operations {
             let expected = file + operation.operation.suffix
             let name = operation.name?.value
             if name == expected { continue }
             errors.append(
-                DocumentError(
+                RelayDocumentError(
                     "Expected the \(operation.operation.rawValue) in \(file).swift to be named "
                         + "\"\(expected)\", not \(name.map { "\"\($0)\"" } ?? "to have no name").",
-                    locations: [
-                        document.source.location(
-                            at: operation.name?.location ?? operation.location)
-                    ]))
+                    at: [document.place(of: operation.name?.location ?? operation.location)]))
         }
         for fragment in document.fragments where !fragment.name.value.hasPrefix(file + "_") {
             errors.append(
-                DocumentError(
+                RelayDocumentError(
                     "Expected the name of the fragment in \(file).swift to begin with "
                         + "\"\(file)_\", not \"\(fragment.name.value)\".",
-                    locations: [document.source.location(at: fragment.name.location)]))
+                    at: [document.place(of: fragment.name.location)]))
         }
         if !errors.isEmpty { throw RelayDocumentErrors(errors) }
+    }
+}
+
+extension Document {
+    fileprivate func place(of location: Int) -> SourcePlace {
+        SourcePlace(source: source, location: source.location(at: location))
     }
 }
 

@@ -7,7 +7,7 @@ import Testing
         query Q($id: ID!, $open: Boolean = true, $more: Boolean!) @raw_response_type {
           node(id: $id) { ... on Issue { ...F @relay(mask: false) ...G } }
         }
-        fragment F on Issue { author @required(action: LOG) { login } author { name @include(if: $more) @skip(if: $open) } }
+        fragment F on Issue { author @required(action: LOG) { login } author @required(action: LOG) { name @include(if: $more) @skip(if: $open) } }
         fragment G on Issue { title project: open }
         """
 

@@ -1,130 +1,142 @@
 import GraphQLLanguage
 
-/// An operation as sent to the server: without Relay's own directives and fields.
+/// An operation as sent to the server: without Relay's own directives, and without what only the client's schema has.
 struct ServerDocument {
     let definitions: [Definition]
     let text: String
 
-    init(_ complete: CompleteOperation) {
+    init(_ complete: CompleteOperation, schema: Schema) {
+        let server = Stripping(schema: schema)
         let operation = complete.operation
+        let selectionSet = server.selectionSet(
+            operation.selections, on: operation.type, at: operation.definition.location)
+        let directives = server.directives(operation.definition.directives)
+        let fragments = complete.fragments.compactMap(server.fragment)
+
+        // What only Relay's directives use, such as the `connections` of `@appendNode`, the server must not see.
+        var used = Set(directives.flatMap(\.arguments).flatMap(\.value.variables))
+        for set in [selectionSet] + fragments.map(\.selectionSet) {
+            used.formUnion(set.variables)
+        }
         definitions =
             [
                 .operation(
                     OperationDefinition(
-                        description: operation.description, operation: operation.operation,
-                        name: operation.name,
-                        variables: operation.variables.filter {
-                            !Self.isOurs($0.name.value, in: complete)
+                        description: operation.definition.description,
+                        operation: operation.definition.operation, name: operation.definition.name,
+                        variables: operation.definition.variables.filter {
+                            used.contains($0.name.value)
                         },
-                        directives: Self.directives(operation.directives),
-                        selectionSet: SelectionSet(
-                            selections: Self.selections(operation.selectionSet.selections),
-                            location: operation.selectionSet.location),
-                        location: operation.location))
-            ]
-            + complete.fragments.map {
-                .fragment(
-                    $0.with(
-                        directives: Self.directives($0.directives),
-                        selections: Self.selections($0.selectionSet.selections)))
-            }
+                        directives: directives, selectionSet: selectionSet,
+                        location: operation.definition.location))
+            ] + fragments.map { .fragment($0) }
         text = definitions.map { $0.printed() }.joined(separator: "\n\n") + "\n"
-    }
-
-    func validate(against schema: Schema, source: Source) throws(RelayDocumentErrors) {
-        let errors = Document(source: source, definitions: definitions).validate(against: schema)
-        if !errors.isEmpty { throw RelayDocumentErrors(errors) }
-    }
-
-    /// Whether only Relay's directives use a variable, such as the `connections` of `@appendNode`:
-    /// the server must not see it.
-    private static func isOurs(_ variable: String, in complete: CompleteOperation) -> Bool {
-        var uses = VariableUses(variable)
-        uses.count(complete.operation.directives)
-        uses.count(complete.operation.selectionSet.selections)
-        for fragment in complete.fragments { uses.count(fragment.selectionSet.selections) }
-        return uses.ours > 0 && uses.servers == 0
-    }
-
-    private static func directives(_ directives: [Directive]) -> [Directive] {
-        directives.filter { !RelayDirectives.names.contains($0.name.value) }
-    }
-
-    private static func selections(_ selections: [Selection]) -> [Selection] {
-        var result: [Selection] = []
-        for selection in selections {
-            switch selection {
-            case .field(let field):
-                guard field.name.value != RelayDirectives.recordIDField else { continue }
-                result.append(
-                    .field(
-                        field.with(
-                            directives: directives(field.directives),
-                            selections: field.selectionSet.map { self.selections($0.selections) })))
-            case .inlineFragment(let fragment):
-                result.append(
-                    .inlineFragment(
-                        fragment.with(
-                            directives: directives(fragment.directives),
-                            selections: self.selections(fragment.selectionSet.selections))))
-            case .fragmentSpread(let spread):
-                result.append(
-                    .fragmentSpread(
-                        FragmentSpread(
-                            name: spread.name, directives: directives(spread.directives),
-                            location: spread.location)))
-            }
-        }
-        // A selection set must not be empty; it contained only `__id`.
-        if result.isEmpty, let first = selections.first, case .field(let field) = first {
-            result.append(.field(.generated("__typename", at: field.location)))
-        }
-        return result
     }
 }
 
-/// How often a variable is used, in what the server gets and in Relay's directives.
-private struct VariableUses {
-    let variable: String
-    private(set) var ours = 0
-    private(set) var servers = 0
+/// Typed selections as syntax, without what the server does not know.
+private struct Stripping {
+    let schema: Schema
 
-    init(_ variable: String) { self.variable = variable }
+    func directives(_ directives: [Directive]) -> [Directive] {
+        directives.filter {
+            !RelayDirectives.names.contains($0.name.value)
+                && !(schema.directive(named: $0.name.value).map { schema.isAdded($0.location) }
+                    ?? false)
+        }
+    }
 
-    mutating func count(_ selections: [Selection]) {
-        for selection in selections {
+    /// nil for one on a type of the client.
+    func fragment(_ fragment: TypedFragment) -> FragmentDefinition? {
+        if schema.isClient(fragment.type) { return nil }
+        let definition = fragment.definition
+        return FragmentDefinition(
+            description: definition.description,
+            name: Name(fragment.name, location: definition.name.location),
+            typeCondition: definition.typeCondition, directives: directives(definition.directives),
+            selectionSet: selectionSet(
+                fragment.selections, on: fragment.type, at: definition.location),
+            location: definition.location)
+    }
+
+    func selectionSet(
+        _ selections: [TypedSelection], on type: NamedType, at location: Int
+    ) -> SelectionSet {
+        var result = selections.compactMap(selection)
+        // A selection set must not be empty; it contained only `__id` or fields of the client.
+        if result.isEmpty {
+            result = [
+                .field(
+                    Field(
+                        alias: nil, name: Name("__typename", location: location), arguments: [],
+                        directives: [], selectionSet: nil))
+            ]
+        }
+        return SelectionSet(selections: result, location: location)
+    }
+
+    private func selection(_ selection: TypedSelection) -> Selection? {
+        switch selection {
+        case .field(let field):
+            if schema.isClient(field) { return nil }
+            return .field(
+                Field(
+                    alias: field.alias.map { Name($0, location: field.location) },
+                    name: Name(field.name, location: field.location), arguments: field.arguments,
+                    directives: directives(field.directives),
+                    selectionSet: field.selections.map {
+                        selectionSet($0, on: field.type, at: field.location)
+                    }))
+        case .inlineFragment(let fragment):
+            if schema.isClient(fragment.type) { return nil }
+            return .inlineFragment(
+                InlineFragment(
+                    typeCondition: fragment.condition.map {
+                        Name($0.name, location: fragment.location)
+                    },
+                    directives: directives(fragment.directives),
+                    selectionSet: selectionSet(
+                        fragment.selections, on: fragment.type, at: fragment.location),
+                    location: fragment.location))
+        case .spread(let spread):
+            if schema.isClient(spread.type) { return nil }
+            return .fragmentSpread(
+                FragmentSpread(
+                    name: Name(spread.name, location: spread.location),
+                    directives: directives(spread.directives), location: spread.location))
+        }
+    }
+}
+
+extension Schema {
+    /// Whether only the client knows a field.
+    func isClient(_ field: TypedField) -> Bool {
+        field.name == RelayDirectives.recordIDField || isAdded(field.definition.location)
+    }
+
+    /// Whether only the client knows a field.
+    func isClient(_ field: SelectedField) -> Bool {
+        field.name == RelayDirectives.recordIDField || isAdded(field.definition.location)
+    }
+
+    /// Whether only the client knows a type.
+    func isClient(_ type: NamedType) -> Bool { type.locations.first.map(isAdded) ?? false }
+}
+
+extension SelectionSet {
+    /// All variables used in it, at any depth.
+    fileprivate var variables: [String] {
+        selections.flatMap { selection -> [String] in
             switch selection {
             case .field(let field):
-                count(field.directives)
-                for argument in field.arguments where uses(argument.value) { servers += 1 }
-                count(field.selectionSet?.selections ?? [])
+                (field.arguments + field.directives.flatMap(\.arguments)).flatMap(\.value.variables)
+                    + (field.selectionSet?.variables ?? [])
             case .inlineFragment(let fragment):
-                count(fragment.directives)
-                count(fragment.selectionSet.selections)
+                fragment.directives.flatMap(\.arguments).flatMap(\.value.variables)
+                    + fragment.selectionSet.variables
             case .fragmentSpread(let spread):
-                count(spread.directives)
+                spread.directives.flatMap(\.arguments).flatMap(\.value.variables)
             }
-        }
-    }
-
-    mutating func count(_ directives: [Directive]) {
-        for directive in directives {
-            for argument in directive.arguments where uses(argument.value) {
-                if RelayDirectives.names.contains(directive.name.value) {
-                    ours += 1
-                } else {
-                    servers += 1
-                }
-            }
-        }
-    }
-
-    private func uses(_ value: Value) -> Bool {
-        switch value.kind {
-        case .variable(let name): name == variable
-        case .list(let items): items.contains(where: uses)
-        case .object(let fields): fields.contains { uses($0.value) }
-        default: false
         }
     }
 }

@@ -42,21 +42,23 @@ package final class SelectionTree: Sendable {
 
 /// A field with everything selected through it, in all places where it occurs.
 package final class SelectedField: Sendable {
-    /// Where it occurs first: its name, alias and arguments are the same everywhere.
-    package let field: Field
+    package let alias: String?
+    package let name: String
+    /// The same in all places.
+    package let arguments: [Argument]
     package let definition: SchemaField
     /// Relay's directives, from all places.
     package let directives: [Directive]
     /// nil for a leaf.
     package let tree: SelectionTree?
 
-    package var responseName: String { field.responseName }
+    package var responseName: String { alias ?? name }
 
-    fileprivate init(
-        _ field: Field, _ definition: SchemaField, _ directives: [Directive], _ tree: SelectionTree?
-    ) {
-        self.field = field
-        self.definition = definition
+    fileprivate init(_ field: TypedField, _ directives: [Directive], _ tree: SelectionTree?) {
+        alias = field.alias
+        name = field.name
+        arguments = field.arguments
+        definition = field.definition
         self.directives = directives
         self.tree = tree
     }
@@ -64,10 +66,11 @@ package final class SelectedField: Sendable {
 
 /// A fragment spread that stays masked.
 package struct SelectedSpread: Sendable {
-    package let spread: FragmentSpread
     package let fragment: FragmentDefinition
     /// The fragment's type.
     package let type: NamedType
+    /// Those of `@arguments`.
+    package let arguments: [Argument]
 }
 
 /// A tree while it is built.
@@ -115,14 +118,12 @@ private final class TreeBuilder {
 }
 
 private final class FieldBuilder {
-    let field: Field
-    let definition: SchemaField
+    let field: TypedField
     let inner: TreeBuilder?
     private var directives: [Directive] = []
 
-    init(_ field: Field, _ definition: SchemaField, _ inner: TreeBuilder?) {
+    init(_ field: TypedField, _ inner: TreeBuilder?) {
         self.field = field
-        self.definition = definition
         self.inner = inner
     }
 
@@ -135,103 +136,75 @@ private final class FieldBuilder {
         }
     }
 
-    func selected() -> SelectedField {
-        SelectedField(field, definition, directives, inner?.tree())
-    }
+    func selected() -> SelectedField { SelectedField(field, directives, inner?.tree()) }
 }
 
 /// Builds selection trees.
 struct SelectionCollector {
-    let context: DocumentContext
-    /// The fragments to inline in place of their spreads; nil: spreads stay, except those with
-    /// `@relay(mask: false)`.
-    let inlined: [String: FragmentDefinition]?
+    let schema: Schema
+    /// For readers: the fragments that `@relay(mask: false)` writes out; other spreads stay.
+    /// For normalization: all fragments, to be written out in place of their spreads.
+    let fragments: [String: TypedFragment]
+    let isComplete: Bool
 
-    func tree(
-        _ selections: [Selection], on type: NamedType
-    ) throws(RelayDocumentErrors) -> SelectionTree {
+    func tree(_ selections: [TypedSelection], on type: NamedType) -> SelectionTree {
         let builder = TreeBuilder(type)
-        try collect(selections, into: builder)
+        collect(selections, into: builder)
         return builder.tree()
     }
 
-    private func collect(
-        _ selections: [Selection], into tree: TreeBuilder
-    ) throws(RelayDocumentErrors) {
+    private func collect(_ selections: [TypedSelection], into tree: TreeBuilder) {
         for selection in selections {
+            guard let tree = conditional(selection.directives, tree) else { continue }
             switch selection {
-            case .field(let field):
-                guard let tree = conditional(field.directives, tree) else { continue }
-                try collect(field, into: tree)
+            case .field(let field): collect(field, into: tree)
             case .inlineFragment(let fragment):
-                guard let tree = conditional(fragment.directives, tree) else { continue }
-                let type = try context.type(of: fragment, in: tree.type)
-                try collect(fragment.selectionSet.selections, of: type, into: tree)
-            case .fragmentSpread(let spread):
-                guard let tree = conditional(spread.directives, tree) else { continue }
-                try collect(spread, into: tree)
+                collect(fragment.selections, of: fragment.type, into: tree)
+            case .spread(let spread): collect(spread, into: tree)
             }
         }
     }
 
-    private func collect(_ field: Field, into tree: TreeBuilder) throws(RelayDocumentErrors) {
-        if field.name.value == "__typename", let alias = field.alias?.value,
-            alias.hasPrefix("__is")
-        {
+    private func collect(_ field: TypedField, into tree: TreeBuilder) {
+        if field.name == "__typename", let alias = field.alias, alias.hasPrefix("__is") {
             _ = tree.entry(.discriminator(alias), .discriminator)
             return
         }
-        if field.name.value == RelayDirectives.recordIDField {
-            guard inlined == nil else { return }
-            _ = tree.entry(
-                .field(field.responseName),
-                .field(FieldBuilder(field, context.schema.typenameField, nil)))
-            return
-        }
-        let definition = try context.field(field, on: tree.type)
-        let inner = context.schema[definition.namedType]
+        if isComplete, field.name == RelayDirectives.recordIDField { return }
         let entry = tree.entry(
             .field(field.responseName),
             .field(
-                FieldBuilder(
-                    field, definition, field.selectionSet == nil ? nil : TreeBuilder(inner))))
+                FieldBuilder(field, field.selections == nil ? nil : TreeBuilder(field.type))))
         guard case .field(let builder) = entry else { return }
         builder.add(field.directives)
-        if let set = field.selectionSet, let innerTree = builder.inner {
-            try collect(set.selections, into: innerTree)
+        if let selections = field.selections, let inner = builder.inner {
+            collect(selections, into: inner)
         }
     }
 
-    private func collect(
-        _ spread: FragmentSpread, into tree: TreeBuilder
-    ) throws(RelayDocumentErrors) {
-        guard let fragment = inlined?[spread.name.value] ?? context.fragments[spread.name.value]
-        else {
-            throw context.error("Unknown fragment \"\(spread.name.value)\".", at: spread.location)
+    private func collect(_ spread: TypedSpread, into tree: TreeBuilder) {
+        if isComplete || spread.isUnmasked {
+            if let fragment = fragments[spread.name] {
+                collect(fragment.selections, of: fragment.type, into: tree)
+            }
+            return
         }
-        let type = try context.compositeType(fragment.typeCondition)
-        let isUnmasked = spread.directives.named("relay")?.argument("mask")?.bool == false
-        if inlined != nil || isUnmasked {
-            return try collect(fragment.selectionSet.selections, of: type, into: tree)
-        }
-        let arguments = spread.directives.named("arguments").map { [$0].map(\.arguments) } ?? []
-        let text = arguments.joined().map { "\($0.name.value):\($0.value.printed())" }
+        let arguments = spread.directives.named(RelayDirectives.arguments)?.arguments ?? []
+        let text = arguments.map { "\($0.name.value):\($0.value.printed())" }
         _ = tree.entry(
-            .spread(name: spread.name.value, arguments: text.joined(separator: ",")),
-            .spread(SelectedSpread(spread: spread, fragment: fragment, type: type)))
+            .spread(name: spread.name, arguments: text.joined(separator: ",")),
+            .spread(
+                SelectedSpread(fragment: spread.fragment, type: spread.type, arguments: arguments)))
     }
 
     /// Selections that apply to records of `type`: to all records here, to none, or to some.
     private func collect(
-        _ selections: [Selection], of type: NamedType, into tree: TreeBuilder
-    ) throws(RelayDocumentErrors) {
-        let schema = context.schema
-        if schema.isSubType(tree.type.id, of: type.id) {
-            return try collect(selections, into: tree)
-        }
+        _ selections: [TypedSelection], of type: NamedType, into tree: TreeBuilder
+    ) {
+        if schema.isSubType(tree.type.id, of: type.id) { return collect(selections, into: tree) }
         guard schema.overlap(tree.type.id, type.id) else { return }
         let entry = tree.entry(.fragment(type.name), .fragment(TreeBuilder(type)))
-        if case .fragment(let inner) = entry { try collect(selections, into: inner) }
+        if case .fragment(let inner) = entry { collect(selections, into: inner) }
     }
 
     /// Where selections with these directives belong; nil: nowhere, ever (GraphQL §3.13.1, §3.13.2).
@@ -256,4 +229,9 @@ struct SelectionCollector {
         }
         return tree
     }
+}
+
+extension TypedSpread {
+    /// Whether its reader reads what the fragment selects, instead of a pointer to it.
+    var isUnmasked: Bool { directives.named("relay")?.argument("mask")?.bool == false }
 }
