@@ -53,10 +53,9 @@ package struct RelayDocuments: Sendable {
         guard issues.isEmpty else { throw RelayDocumentErrors(issues, in: sources) }
 
         let compiler = DocumentCompiler(set)
-        let operations = compiler.operations(persist)
-        let conflicts = DocumentCompiler.issues(operations, against: serverSchema)
+        let conflicts = compiler.issues(against: serverSchema)
         guard conflicts.isEmpty else { throw RelayDocumentErrors(conflicts, in: sources) }
-        self.init(operations.map(\.compiled), compiler.compiledFragments(), schema)
+        self.init(compiler.compiledOperations(persist), compiler.compiledFragments(), schema)
     }
 
     /// Compiles one document: operations and all fragments that they spread.
@@ -186,8 +185,9 @@ extension NormalizationOperation {
                     "The schema has no \(operation.operation.rawValue) type.", at: [place])
             ])
         }
-        let complete = CompleteOperation(
-            operation: typed, fragments: document.fragments.compactMap(documents.typed))
-        return NormalizationBuilder(complete, in: documents).node()
+        let fragments = Dictionary(
+            document.fragments.compactMap(documents.typed).map { ($0.name, $0) },
+            uniquingKeysWith: { $1 })
+        return NormalizationBuilder(typed, fragments, in: documents).node()
     }
 }

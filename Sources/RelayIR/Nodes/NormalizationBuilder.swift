@@ -11,16 +11,19 @@ struct NormalizationBuilder {
     /// Everything that the operation selects, its fragments inlined.
     let tree: SelectionTree
 
-    init(_ complete: CompleteOperation, in documents: DocumentSet) {
+    /// - Parameter fragments: by name, all that the operation spreads and those that they spread.
+    init(
+        _ operation: TypedOperation, _ fragments: [String: TypedFragment],
+        in documents: DocumentSet
+    ) {
         self.documents = documents
-        operation = complete.operation.definition
-        isTest = operation.directives.named(RelayDirectives.testOperation) != nil
+        self.operation = operation.definition
+        isTest =
+            operation.definition.directives.named(RelayDirectives.testOperation) != nil
         arguments = ArgumentBuilder(schema: documents.schema)
-        let fragments = Dictionary(
-            complete.fragments.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         tree = SelectionCollector(
             schema: documents.schema, fragments: fragments, isComplete: true
-        ).tree(complete.operation.selections, on: complete.operation.type)
+        ).tree(operation.selections, on: operation.type)
     }
 
     func node() -> NormalizationOperation {

@@ -1,36 +1,24 @@
 import GraphQLLanguage
 
-/// One operation and the fragments it needs, ready for the server except for Relay's directives.
-struct CompleteOperation {
-    var operation: TypedOperation
-    /// Each name once.
-    var fragments: [TypedFragment]
-}
-
 /// Specializes fragments with arguments: every distinct set of arguments produces a separate
 /// fragment, with the values in place of its variables, because the server only knows an operation's
 /// variables.
+///
+/// What a fragment becomes depends on its arguments alone, so operations share it.
 struct FragmentArguments {
     private let documents: DocumentSet
+    /// By name, none of which spreads itself.
     private let fragments: [String: TypedFragment]
-    private var specialized: [String: TypedFragment] = [:]
+    /// What operations need, by the names that it has there.
+    private(set) var specialized: [String: TypedFragment] = [:]
 
-    /// - Parameter fragments: by name, none of which spreads itself.
-    static func applied(
-        to operation: TypedOperation, _ fragments: [String: TypedFragment],
-        in documents: DocumentSet
-    ) -> CompleteOperation {
-        var transform = FragmentArguments(documents: documents, fragments: fragments)
-        var operation = operation
-        operation.selections = transform.selections(operation.selections, nil)
-        return CompleteOperation(
-            operation: operation,
-            fragments: transform.specialized.sorted { $0.key < $1.key }.map(\.value))
-    }
-
-    private init(documents: DocumentSet, fragments: [String: TypedFragment]) {
+    init(_ fragments: [String: TypedFragment], in documents: DocumentSet) {
         self.documents = documents
         self.fragments = fragments
+    }
+
+    mutating func apply(to operation: inout TypedOperation) {
+        operation.selections = selections(operation.selections, nil)
     }
 
     /// The values of the variables that a fragment declares. nil if no value is given.

@@ -16,17 +16,13 @@ struct GeneratedFields {
         self.node = node.flatMap { $0.kind == .interface && $0.field("id") != nil ? $0 : nil }
     }
 
-    func added(to complete: CompleteOperation) -> CompleteOperation {
-        var complete = complete
-        complete.operation.selections = selections(complete.operation.selections)
-        complete.fragments = complete.fragments.map { fragment in
-            var fragment = fragment
-            fragment.selections = inFragment(
-                selections(fragment.selections), on: fragment.type,
-                at: fragment.definition.location)
-            return fragment
-        }
-        return complete
+    func add(to operation: inout TypedOperation) {
+        operation.selections = selections(operation.selections)
+    }
+
+    func add(to fragment: inout TypedFragment) {
+        fragment.selections = inFragment(
+            selections(fragment.selections), on: fragment.type, at: fragment.definition.location)
     }
 
     private func selections(_ selections: [TypedSelection]) -> [TypedSelection] {

@@ -5,32 +5,79 @@ struct ServerDocument {
     let definitions: [Definition]
     let text: String
 
-    init(_ complete: CompleteOperation, schema: Schema) {
+    /// - Parameter fragments: by name, all that the operation spreads and those that they spread.
+    init(_ operation: TypedOperation, _ fragments: [String: ServerFragment], schema: Schema) {
         let server = Stripping(schema: schema)
-        let operation = complete.operation
+        let definition = operation.definition
         let selectionSet = server.selectionSet(
-            operation.selections, on: operation.type, at: operation.definition.location)
-        let directives = server.directives(operation.definition.directives)
-        let fragments = complete.fragments.compactMap(server.fragment)
+            operation.selections, on: operation.type, at: definition.location)
+        let directives = server.directives(definition.directives)
 
-        // What only Relay's directives use, such as the `connections` of `@appendNode`, the server must not see.
-        var used = Set(directives.flatMap(\.arguments).flatMap(\.value.variables))
-        for set in [selectionSet] + fragments.map(\.selectionSet) {
-            used.formUnion(set.variables)
+        var uses = Uses(directives)
+        uses.note(selectionSet)
+        var reached: [String: ServerFragment] = [:]
+        while let name = uses.spreads.popLast() {
+            guard reached[name] == nil, let fragment = fragments[name] else { continue }
+            reached[name] = fragment
+            uses.variables.formUnion(fragment.uses.variables)
+            uses.spreads += fragment.uses.spreads
         }
-        definitions =
-            [
-                .operation(
-                    OperationDefinition(
-                        description: operation.definition.description,
-                        operation: operation.definition.operation, name: operation.definition.name,
-                        variables: operation.definition.variables.filter {
-                            used.contains($0.name.value)
-                        },
-                        directives: directives, selectionSet: selectionSet,
-                        location: operation.definition.location))
-            ] + fragments.map { .fragment($0) }
-        text = definitions.map { $0.printed() }.joined(separator: "\n\n") + "\n"
+        let spread = reached.sorted { $0.key < $1.key }.map(\.value)
+        let stripped = OperationDefinition(
+            description: definition.description, operation: definition.operation,
+            name: definition.name,
+            // What only Relay's directives use, such as the `connections` of `@appendNode`, the server must not see.
+            variables: definition.variables.filter { uses.variables.contains($0.name.value) },
+            directives: directives, selectionSet: selectionSet, location: definition.location)
+        definitions = [.operation(stripped)] + spread.map { .fragment($0.definition) }
+        text =
+            ([Definition.operation(stripped).printed()] + spread.map(\.text))
+            .joined(separator: "\n\n") + "\n"
+    }
+}
+
+/// A fragment as sent to the server, made once for all operations.
+struct ServerFragment {
+    let definition: FragmentDefinition
+    let text: String
+    fileprivate let uses: Uses
+
+    /// nil for one on a type of the client.
+    init?(_ fragment: TypedFragment, schema: Schema) {
+        guard let definition = Stripping(schema: schema).fragment(fragment) else { return nil }
+        self.definition = definition
+        text = Definition.fragment(definition).printed()
+        var uses = Uses(definition.directives)
+        uses.note(definition.selectionSet)
+        self.uses = uses
+    }
+}
+
+/// The variables and fragments used in a part of a document.
+private struct Uses {
+    var variables: Set<String> = []
+    var spreads: [String] = []
+
+    init(_ directives: [Directive]) { note(directives.flatMap(\.arguments)) }
+
+    private mutating func note(_ arguments: [Argument]) {
+        for argument in arguments { variables.formUnion(argument.value.variables) }
+    }
+
+    mutating func note(_ selectionSet: SelectionSet) {
+        for selection in selectionSet.selections {
+            switch selection {
+            case .field(let field):
+                note(field.arguments + field.directives.flatMap(\.arguments))
+                if let selectionSet = field.selectionSet { note(selectionSet) }
+            case .inlineFragment(let fragment):
+                note(fragment.directives.flatMap(\.arguments))
+                note(fragment.selectionSet)
+            case .fragmentSpread(let spread):
+                note(spread.directives.flatMap(\.arguments))
+                spreads.append(spread.name.value)
+            }
+        }
     }
 }
 
@@ -121,22 +168,4 @@ extension Schema {
 
     /// Whether only the client knows a type.
     func isClient(_ type: NamedType) -> Bool { type.locations.first.map(isAdded) ?? false }
-}
-
-extension SelectionSet {
-    /// All variables used in it, at any depth.
-    fileprivate var variables: [String] {
-        selections.flatMap { selection -> [String] in
-            switch selection {
-            case .field(let field):
-                (field.arguments + field.directives.flatMap(\.arguments)).flatMap(\.value.variables)
-                    + (field.selectionSet?.variables ?? [])
-            case .inlineFragment(let fragment):
-                fragment.directives.flatMap(\.arguments).flatMap(\.value.variables)
-                    + fragment.selectionSet.variables
-            case .fragmentSpread(let spread):
-                spread.directives.flatMap(\.arguments).flatMap(\.value.variables)
-            }
-        }
-    }
 }
