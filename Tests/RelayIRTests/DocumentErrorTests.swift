@@ -85,6 +85,22 @@ import Testing
         #expect(messages == mistake.expected)
     }
 
+    @Test func aMistakeInAFragmentIsSaidOnceHoweverManyOperationsSpreadIt() throws {
+        let mistake = Mistake(
+            """
+            query Q { user { ...F } } query R { user { ...G } }
+            fragment F on User { ...G }
+            fragment G on User { nam todos(first: 1) { edges { cursor } } todos { edges { cursor } } }
+            """,
+            "Cannot query field \"nam\" on type \"User\". (3:22)")
+        #expect(try mistake.messages(ExampleSchema.todo()) == mistake.expected)
+        let conflict = Mistake(
+            mistake.text.replacing("nam ", with: ""),
+            "Fields \"todos\" conflict because they have differing arguments. Use different aliases on the "
+                + "fields to fetch both if this was intentional. (3:22, 3:59)")
+        #expect(try conflict.messages(ExampleSchema.todo()) == conflict.expected)
+    }
+
     // MARK: Many documents
 
     private static let sources = [
