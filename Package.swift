@@ -223,7 +223,7 @@ let package = Package(
         tests(of: "Threads"),
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
-        tests(of: "RelayArtifacts", ["RelayJSON"]),
+        tests(of: "RelayArtifacts", ["RelayIR", "RelayJSON", "TodoFixtures"]),
         tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"], exclude: ["Fixtures"]),
         tests(of: "EventLog", ["Disk", "DiskSimulation", "Threads"], exclude: ["Fixtures"]),
         tests(of: "RelayRecords", ["RelayJSON", "Threads"]),
