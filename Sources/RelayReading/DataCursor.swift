@@ -190,6 +190,9 @@ package struct DataCursor {
         let found = try field(name)
         switch node.reading.fields[found].kind {
         case .linked, .plural: return node.children[node.reading.fields[found].childPlace]
+        case .alias:
+            let field = node.reading.fields[found]
+            return field.child == nil ? .null : node.children[field.childPlace]
         default: throw DataError(field: "\(name)", problem: .notA("record"))
         }
     }

@@ -128,7 +128,7 @@ struct RandomArtifact {
     // MARK: Selections
 
     private mutating func reader(_ depth: Int) -> ReaderSelection {
-        switch random.below(depth > 0 ? 9 : 3) {
+        switch random.below(depth > 0 ? 10 : 3) {
         case 0: return .field(ReaderScalarField(name: text()))
         case 1:
             return .field(
@@ -159,6 +159,15 @@ struct RandomArtifact {
             return .clientExtension(
                 ReaderClientExtension(selections: list { $0.reader(depth - 1) }))
         case 7: return .defer(ReaderDefer(selections: list { $0.reader(depth - 1) }))
+        case 8:
+            let type = type()
+            return .alias(
+                ReaderAlias(
+                    name: text(),
+                    fragment: ReaderInlineFragment(
+                        type: type.name, abstractKey: type.key, possibleTypes: type.possible,
+                        selections: list { $0.reader(depth - 1) }),
+                    isAlways: flag()))
         default: return .stream(ReaderStream(selections: list { $0.reader(depth - 1) }))
         }
     }

@@ -84,6 +84,7 @@ extension SelectionTree {
                             .joined(separator: " "), field.tree
                     )
                 case .fragment(let type, let tree): (type.name, tree)
+                case .alias(let name, let type, let tree): ("\(name): \(type.name)", tree)
                 case .condition(let variable, let passingValue, let tree):
                     ("\(passingValue ? "if" : "unless") $\(variable)", tree)
                 case .spread(let spread):

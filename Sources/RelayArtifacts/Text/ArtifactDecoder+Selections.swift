@@ -78,6 +78,15 @@ extension ArtifactDecoder {
                 ReaderClientExtension(selections: try readerSelections(&parts)))
         case 6: return .defer(ReaderDefer(selections: try readerSelections(&parts)))
         case 7: return .stream(ReaderStream(selections: try readerSelections(&parts)))
+        case 9:
+            try part(&parts)
+            let name = try text()
+            try part(&parts)
+            let type = try type()
+            let fragment = ReaderInlineFragment(
+                type: type.name, abstractKey: type.abstractKey, possibleTypes: type.possibleTypes,
+                selections: try readerSelections(&parts))
+            return .alias(ReaderAlias(name: name, fragment: fragment, isAlways: try flag(&parts)))
         default: throw unexpected("there is no selection of kind \(tag)")
         }
     }

@@ -126,6 +126,13 @@ struct ArtifactEncoder {
                 3, type(fragment.type, fragment.abstractKey, fragment.possibleTypes),
                 .array(selections(fragment.selections)),
             ]
+        case .alias(let alias):
+            let fragment = alias.fragment
+            return array([
+                9, .string(alias.name),
+                type(fragment.type, fragment.abstractKey, fragment.possibleTypes),
+                .array(selections(fragment.selections)), .flag(alias.isAlways),
+            ])
         case .condition(let condition):
             return array([
                 4, .string(condition.condition), .array(selections(condition.selections)),

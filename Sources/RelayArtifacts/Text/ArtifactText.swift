@@ -32,6 +32,7 @@ package import RelayJSON
 //     defer       [6, selections]                           [6, label, selections, if]
 //     stream      [7, selections]                           [7, label, selections, if]
 //     is          -                                         [8, type, key]
+//     alias       [9, name, type, selections, always]
 //     type info   [type, plural, non-null, enum values]
 //
 // A part that is absent, false or empty where that is the usual thing is 0, or left out together with all parts after

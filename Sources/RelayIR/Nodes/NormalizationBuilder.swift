@@ -82,7 +82,7 @@ struct NormalizationBuilder {
                     .typeDiscriminator(
                         NormalizationTypeDiscriminator(
                             type: String(discriminator.dropFirst(4)), abstractKey: discriminator)))
-            case .spread:
+            case .spread, .alias:
                 break
             }
         }

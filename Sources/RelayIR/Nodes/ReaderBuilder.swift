@@ -79,13 +79,15 @@ struct ReaderBuilder {
             case .field(let selected):
                 result.append(field(selected, &paths))
             case .fragment(let type, let inner):
+                result.append(.inlineFragment(fragment(type, inner, &paths)))
+            case .alias(let name, let type, let inner):
+                paths.path.append(name)
                 result.append(
-                    .inlineFragment(
-                        ReaderInlineFragment(
-                            type: type.name,
-                            abstractKey: type.kind.isAbstract ? "__is\(type.name)" : nil,
-                            possibleTypes: documents.possibleTypes(of: type),
-                            selections: selections(inner, &paths))))
+                    .alias(
+                        ReaderAlias(
+                            name: name, fragment: fragment(type, inner, &paths),
+                            isAlways: documents.schema.isSubType(tree.type.id, of: type.id))))
+                paths.path.removeLast()
             case .condition(let variable, let passingValue, let inner):
                 result.append(
                     .condition(
@@ -102,6 +104,15 @@ struct ReaderBuilder {
             }
         }
         return result
+    }
+
+    private func fragment(
+        _ type: NamedType, _ tree: SelectionTree, _ paths: inout ConnectionPaths
+    ) -> ReaderInlineFragment {
+        ReaderInlineFragment(
+            type: type.name, abstractKey: type.kind.isAbstract ? "__is\(type.name)" : nil,
+            possibleTypes: documents.possibleTypes(of: type),
+            selections: selections(tree, &paths))
     }
 
     /// The values of `@arguments`, converted to the types that the fragment declares: they must produce the same

@@ -7,6 +7,9 @@ package final class SelectionTree: Sendable {
         case field(SelectedField)
         /// Selections for records of a type, which not all records here have.
         case fragment(type: NamedType, SelectionTree)
+        /// A fragment with `@alias`: an object in the data, from the same record; null if the record is not of the type.
+        /// For a spread, the tree has just that.
+        case alias(name: String, type: NamedType, SelectionTree)
         /// `@include` or `@skip` with a variable.
         case condition(variable: String, passingValue: Bool, SelectionTree)
         /// A fragment that stays masked.
@@ -18,6 +21,7 @@ package final class SelectionTree: Sendable {
     enum Key: Hashable, Sendable {
         case field(String)
         case fragment(String)
+        case alias(String)
         case condition(variable: String, passingValue: Bool)
         case spread(name: String, arguments: String)
         case discriminator(String)
@@ -78,6 +82,7 @@ private final class TreeBuilder {
     enum Entry {
         case field(FieldBuilder)
         case fragment(TreeBuilder)
+        case alias(TreeBuilder)
         case condition(TreeBuilder)
         case spread(SelectedSpread)
         case discriminator
@@ -100,16 +105,24 @@ private final class TreeBuilder {
         return entry
     }
 
+    func alias(_ name: String, _ type: NamedType) -> TreeBuilder {
+        let builder = TreeBuilder(type)
+        if case .alias(let known) = entry(.alias(name), .alias(builder)) { return known }
+        return builder
+    }
+
     func tree() -> SelectionTree {
         let entries = zip(keys, entries).map { key, entry -> SelectionTree.Entry in
             switch (key, entry) {
             case (_, .field(let field)): .field(field.selected())
             case (_, .fragment(let inner)): .fragment(type: inner.type, inner.tree())
+            case (.alias(let name), .alias(let inner)):
+                .alias(name: name, type: inner.type, inner.tree())
             case (.condition(let variable, let passingValue), .condition(let inner)):
                 .condition(variable: variable, passingValue: passingValue, inner.tree())
             case (_, .spread(let spread)): .spread(spread)
             case (.discriminator(let key), .discriminator): .discriminator(key: key)
-            case (_, .condition), (_, .discriminator):
+            case (_, .condition), (_, .discriminator), (_, .alias):
                 preconditionFailure("An entry is added with a key of its own kind.")
             }
         }
@@ -159,7 +172,11 @@ struct SelectionCollector {
             switch selection {
             case .field(let field): collect(field, into: tree)
             case .inlineFragment(let fragment):
-                collect(fragment.selections, of: fragment.type, into: tree)
+                if !isComplete, let alias = fragment.alias {
+                    collect(fragment.selections, into: tree.alias(alias, fragment.type))
+                } else {
+                    collect(fragment.selections, of: fragment.type, into: tree)
+                }
             case .spread(let spread): collect(spread, into: tree)
             }
         }
@@ -189,6 +206,7 @@ struct SelectionCollector {
             }
             return
         }
+        let tree = spread.alias.map { tree.alias($0, spread.type) } ?? tree
         let arguments = spread.directives.named(RelayDirectives.arguments)?.arguments ?? []
         let text = arguments.map { "\($0.name.value):\($0.value.printed())" }
         _ = tree.entry(
