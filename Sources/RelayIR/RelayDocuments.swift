@@ -30,7 +30,7 @@ package struct RelayDocuments: Sendable {
     ///
     /// - Parameters:
     ///   - documents: their locations must not overlap, so that each identifies its document: see ``parse(_:)``.
-    ///   - schema: the server's.
+    ///   - schema: the server's; or that of other ``RelayDocuments``, which saves extending it again.
     ///   - client: extensions of the schema that only the client knows: types, and fields of the server's types. They
     ///     are read from the store, and not sent to the server.
     ///   - persist: returns the id of an operation's text, if operations are persisted. Then the

@@ -12,10 +12,14 @@ extension DocumentSet {
 }
 
 extension Schema {
-    /// A server's schema with Relay's directives and the extensions of a client.
+    /// A server's schema with Relay's directives and the extensions of a client; or what this has made before.
     static func forClients(
         _ schema: Schema, _ client: [Source]
     ) throws(RelayDocumentErrors) -> Schema {
+        if client.isEmpty, RelayDirectives.names.allSatisfy({ schema.directive(named: $0) != nil })
+        {
+            return schema
+        }
         do throws(SchemaErrors) {
             return try schema.extended(by: client, predefined: [RelayDirectives.definitions])
         } catch {

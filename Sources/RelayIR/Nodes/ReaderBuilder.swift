@@ -49,7 +49,8 @@ struct ReaderBuilder {
 
     private func definitions(of fragment: TypedFragment) -> [ArgumentDefinition] {
         let declared = documents.variables(of: fragment.definition)
-        var usage = FragmentVariables(documents)
+        var usage = FragmentVariables(
+            documents, collector.fragments, following: .unmasked)
         usage.collect(fragment)
         return arguments.definitions(declared) + usage.names.map { .root(name: $0) }
     }

@@ -4,22 +4,33 @@ import GraphQLLanguage
 /// are used.
 struct FragmentVariables {
     private let documents: DocumentSet
-    /// The fragments whose uses count too, where they are spread; nil for none.
-    private let spreads: [String: TypedFragment]?
+    private let fragments: [String: TypedFragment]
+    private let spreads: Spreads
     /// In order of first use.
     private(set) var names: [String] = []
     private(set) var types: [String: WrappedType] = [:]
     private var visited: Set<String> = []
 
-    init(_ documents: DocumentSet, following spreads: [String: TypedFragment]? = nil) {
+    /// The spreads whose fragments' uses count, too.
+    enum Spreads {
+        case all
+        /// Those whose fragments are read together with what spreads them.
+        case unmasked
+    }
+
+    /// - Parameter fragments: by name.
+    init(
+        _ documents: DocumentSet, _ fragments: [String: TypedFragment], following spreads: Spreads
+    ) {
         self.documents = documents
+        self.fragments = fragments
         self.spreads = spreads
     }
 
     mutating func collect(_ fragment: TypedFragment) {
         guard visited.insert(fragment.name).inserted else { return }
         let declared = Set(documents.variables(of: fragment.definition).map(\.name.value))
-        var inner = FragmentVariables(documents, following: spreads)
+        var inner = FragmentVariables(documents, fragments, following: spreads)
         inner.visited = visited
         inner.collect(fragment.selections)
         visited = inner.visited
@@ -46,7 +57,8 @@ struct FragmentVariables {
                 collect(field.selections ?? [])
             case .inlineFragment(let fragment): collect(fragment.selections)
             case .spread(let spread):
-                if let fragment = spreads?[spread.name] { collect(fragment) }
+                guard spreads == .all || spread.isUnmasked else { continue }
+                if let fragment = fragments[spread.name] { collect(fragment) }
             }
         }
     }
