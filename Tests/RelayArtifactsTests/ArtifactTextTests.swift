@@ -88,7 +88,7 @@ import TodoFixtures
         (#"[2,"Q"]"#, "version 2"), (#"[1,"Q",0,1,["Query",["id"]]"#, "the text ends too early"),
         (#"[1,"Q",0,4,["Query",[]],[[]],"q"]"#, "4 stands for nothing here"),
         (#"[1,"Q",0,1,[0,[]],[[]],"q"]"#, "there is no type 0"),
-        (#"[1,"Q",0,1,["Query",[[9]]],[[]],"q"]"#, "there is no selection of kind 9"),
+        (#"[1,"Q",0,1,["Query",[[10]]],[[]],"q"]"#, "there is no selection of kind 10"),
         (#"[1,"Q",0,1,["Query",[]],[[]],0,0,0,0]"#, "there is one part more"),
         (#"[1,"Q",0,1]"#, "a part is missing"),
         (#"[1,"Q",0,1,["Query",[[0,"a",1]]],[[]],"q"]"#, "a number is not expected here"),
