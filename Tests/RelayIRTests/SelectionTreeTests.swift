@@ -56,6 +56,31 @@ import Testing
                 """)
     }
 
+    /// What a connection's handler needs is in the tree, and no document has it.
+    @Test func fieldsSayWhetherADocumentHasThem() throws {
+        let documents = try compile(
+            """
+            query Q($after: String) {
+              projects(first: 1, after: $after) @connection(key: "Q_projects") { edges { node { key } } }
+            }
+            """, ExampleSchema.tracker())
+        var written: [String] = []
+        var added: [String] = []
+        func collect(_ tree: SelectionTree) {
+            for case .field(let field) in tree.entries {
+                if field.isWritten {
+                    written.append(field.name)
+                } else {
+                    added.append(field.name)
+                }
+                if let inner = field.tree { collect(inner) }
+            }
+        }
+        collect(try #require(documents.operation("Q")).selections)
+        #expect(written == ["projects", "edges", "node", "key"])
+        #expect(added == ["__typename", "cursor", "pageInfo", "endCursor", "hasNextPage"])
+    }
+
     @Test func variablesHaveTheirTypesAndDefaults() throws {
         let schema = try ExampleSchema.tracker()
         let operation = try #require(try compile(Self.text, schema).operation("Q"))

@@ -75,7 +75,7 @@ extension Schema {
         guard let definition = field(name, on: type) else { return nil }
         return TypedField(
             alias: alias, name: name, definition: definition, type: self[definition.namedType],
-            location: location)
+            location: location, isWritten: false)
     }
 }
 

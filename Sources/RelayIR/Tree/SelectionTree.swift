@@ -55,10 +55,16 @@ package final class SelectedField: Sendable {
     package let directives: [Directive]
     /// nil for a leaf.
     package let tree: SelectionTree?
+    /// Whether a document has it, in one of the places; false for what the compiler has added, such as the cursors of a
+    /// connection.
+    package let isWritten: Bool
 
     package var responseName: String { alias ?? name }
 
-    fileprivate init(_ field: TypedField, _ directives: [Directive], _ tree: SelectionTree?) {
+    fileprivate init(
+        _ field: TypedField, _ directives: [Directive], _ tree: SelectionTree?, isWritten: Bool
+    ) {
+        self.isWritten = isWritten
         alias = field.alias
         name = field.name
         arguments = field.arguments
@@ -134,6 +140,7 @@ private final class FieldBuilder {
     let field: TypedField
     let inner: TreeBuilder?
     private var directives: [Directive] = []
+    var isWritten = false
 
     init(_ field: TypedField, _ inner: TreeBuilder?) {
         self.field = field
@@ -149,7 +156,9 @@ private final class FieldBuilder {
         }
     }
 
-    func selected() -> SelectedField { SelectedField(field, directives, inner?.tree()) }
+    func selected() -> SelectedField {
+        SelectedField(field, directives, inner?.tree(), isWritten: isWritten)
+    }
 }
 
 /// Builds selection trees.
@@ -194,6 +203,7 @@ struct SelectionCollector {
                 FieldBuilder(field, field.selections == nil ? nil : TreeBuilder(field.type))))
         guard case .field(let builder) = entry else { return }
         builder.add(field.directives)
+        builder.isWritten = builder.isWritten || field.isWritten
         if let selections = field.selections, let inner = builder.inner {
             collect(selections, into: inner)
         }

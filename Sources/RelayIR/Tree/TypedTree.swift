@@ -21,6 +21,8 @@ struct TypedField: Sendable {
     /// nil for a leaf.
     var selections: [TypedSelection]?
     let location: Int
+    /// Whether the document has it; false for what a transform has added.
+    var isWritten = true
 
     var responseName: String { alias ?? name }
 
