@@ -140,6 +140,7 @@ let package = Package(
         room(
             "EventStore", ["Digests", "Disk", "EventLog", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
+        room("RelayCompiler", ["GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON"]),
         room(
             "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
@@ -225,6 +226,19 @@ let package = Package(
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["RelayIR", "RelayJSON", "TodoFixtures"]),
         tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"], exclude: ["Fixtures"]),
+        tests(
+            of: "RelayCompiler", ["GraphQLLanguage", "RelayArtifacts", "RelayIR"],
+            exclude: ["Fixtures"]),
+        .testTarget(
+            name: "GeneratedCodeTests",
+            dependencies: [
+                "BoundedTesting", "GraphQLLanguage", "Relay", "RelayArtifacts", "RelayCompiler",
+                "RelayIR",
+            ],
+            exclude: [
+                "Adversarial/Adversarial.graphql", "Adversarial/schema.graphql",
+                "Todo/Todo.graphql",
+            ], swiftSettings: strict),
         tests(of: "EventLog", ["Disk", "DiskSimulation", "Threads"], exclude: ["Fixtures"]),
         tests(of: "RelayRecords", ["RelayJSON", "Threads"]),
         tests(
