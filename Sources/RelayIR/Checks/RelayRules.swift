@@ -37,6 +37,7 @@ struct RelayRules {
             check(selection.directives)
             switch selection {
             case .field(let field):
+                NestedListRule.check(field, context)
                 ConnectionRule.check(field, context)
                 EdgeRule.check(field, place, context)
                 RequiredRule.check(field, place, context)
