@@ -56,7 +56,8 @@ import Testing
         #expect(data.dates == [[Instant(seconds: 1.5), nil]])
         #expect(try data.json.get() == ["a": [1]] && data.again == ["a": [1]])
         #expect(try data.optional.get()?.title == nil)
-        #expect(data.node?.id == "r" && data.node?.Result_x?.title == "R")
+        let node = try #require(data.node)
+        #expect(node.id == "r" && node.Result_x?.title == "R")
         #expect(data.required.owner.id == "r" && data.Type_type.value == "v")
         #expect(data.a_b?.id == "o")
     }
@@ -66,6 +67,13 @@ import Testing
         let data = try #require(try data(with: true, in: environment))
         #expect(data.things[0].asOptional?.some == 1)
         #expect(try data.optional.get()?.title == "O")
+        let node = try #require(data.node)
+        let other = try #require(environment.lookup(Adv_other(key: node)).data)
+        guard case .other_(let value) = other else {
+            Issue.record("A Result is no Other.")
+            return
+        }
+        #expect(other.Other == "Result" && other.other == "Result" && value.id == "r")
         let type = try #require(data.type)
         #expect(type.record == "r" && type.`default` == .self_ && type.`Type` == "v")
         #expect(type.String == "v" && type.Int == 7 && type.fragment_Adv_type_ == "v")

@@ -70,7 +70,9 @@ struct DataEnumScope {
     /// The properties that all cases have, and the types of their data.
     private(set) var shared: DataScope
     private(set) var variants: [Variant] = []
+    /// The case for objects of other types, without quotes, and the type of its data.
     let other: String
+    let otherType: String
 
     /// - Parameter suffix: what the names of the cases' types end in.
     init(_ shape: DataShape, suffix: String, _ names: ModuleNames) {
@@ -83,8 +85,9 @@ struct DataEnumScope {
         var scope = NameScope(
             Set(shape.spreads.map { "fragment_" + $0.fragment })
                 .union(shared.members.map(\.name)).union(shared.members.compactMap(\.dataType))
-                .union(shared.members.map(\.storage)).union(["Other"]))
+                .union(shared.members.map(\.storage)))
         other = scope.take("other")
+        otherType = scope.take("Other")
         for variant in shape.variants {
             let type = variant.type.name
             variants.append(

@@ -32,7 +32,8 @@ struct DataWriter {
         _ shape: DataShape, _ name: String, _ known: [String: KnownData], _ text: inout SwiftText
     ) {
         let scope = DataScope(shape, known, types.names)
-        text.block("\(access)struct \(name): \(conformances(shape))") { text in
+        let conformances = conformances(shape.members, shape.spreads)
+        text.block("\(access)struct \(name): \(conformances)") { text in
             for member in scope.members { declare(member, &text) }
             for spread in shape.spreads {
                 let type = spread.isConditional ? "FragmentPointer?" : "FragmentPointer"
@@ -52,15 +53,15 @@ struct DataWriter {
         }
     }
 
-    private func conformances(_ shape: DataShape) -> String {
-        let isIdentifiable = shape.members.contains { member in
+    private func conformances(_ members: [DataMember], _ spreads: [DataSpread]) -> String {
+        let isIdentifiable = members.contains { member in
             member.name == "id" && member.isPresent && member.catchTo == nil
                 && member.shape == nil && member.type.listItem == nil
                 && types.schema[member.type.namedType].name == "ID"
         }
         return
             (["ReadableRecord", "Equatable"] + (isIdentifiable ? ["Identifiable"] : [])
-            + shape.spreads.filter { !$0.isConditional }.map { types.names.key($0.fragment) })
+            + spreads.filter { !$0.isConditional }.map { types.names.key($0.fragment) })
             .joined(separator: ", ")
     }
 
@@ -169,13 +170,14 @@ struct DataWriter {
         _ shape: DataShape, _ name: String, _ suffix: String, _ text: inout SwiftText
     ) {
         let scope = DataEnumScope(shape, suffix: suffix, types.names)
-        text.block("\(access)enum \(name): \(conformances(shape))") { text in
+        let conformances = conformances(scope.shared.members.map(\.member), shape.spreads)
+        text.block("\(access)enum \(name): \(conformances)") { text in
             for variant in scope.variants {
                 text.document(variant.variant.type.description)
                 text.line("case \(variant.quoted)(\(variant.dataType))")
             }
             text.document("An object of another type.")
-            text.line("case \(SwiftNames.quoted(scope.other))(Other)")
+            text.line("case \(SwiftNames.quoted(scope.other))(\(scope.otherType))")
             text.space()
             text.block("\(access)init(_ record: inout RecordReader) throws") { text in
                 text.line("switch record.typename {")
@@ -185,7 +187,8 @@ struct DataWriter {
                             + "self = .\(variant.quoted)(try \(variant.dataType)(&record))")
                 }
                 text.line(
-                    "default: self = .\(SwiftNames.quoted(scope.other))(try Other(&record))")
+                    "default: self = .\(SwiftNames.quoted(scope.other))(try \(scope.otherType)(&record))"
+                )
                 text.line("}")
             }
             for variant in scope.variants {
@@ -206,7 +209,7 @@ struct DataWriter {
             text.document("What is selected of all types.")
             let all = DataShape(
                 type: shape.type, members: shape.members, spreads: shape.spreads, variants: [])
-            write(all, as: "Other", known: scope.known, to: &text)
+            write(all, as: scope.otherType, known: scope.known, to: &text)
             writeNested(scope.shared, &text)
         }
     }

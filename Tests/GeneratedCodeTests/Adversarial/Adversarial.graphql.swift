@@ -19,29 +19,30 @@ struct AdvQuery: Relay.Operation, Hashable, Sendable {
             "value","Type"],[0,"value","String"],[0,"_","Int"],[0,"value",\#
             "fragment_Adv_type"]],"Type"]],1],"dates",[0,"json",0,0,0,0,1],[0,"json",\#
             "again",0,0,0,2],[1,"optional",["id",[4,"with",["title",[0,"name",0,0,0,2]],1]],\#
-            "Optional",0,0,0,0,0,1],[1,"node",["id",[3,"Optional",[[0,"name",0,0,0,1],\#
-            "title"]],[9,"asOptional","Optional",[[2,"Adv_optional"]]],[9,"Result_x",\#
-            "Result",["title","result"]]],0,0,0,[[0,"id","1"]]],[1,"optional",["id",[1,\#
-            "owner",["id"],"Result",0,0,0,0,3]],"Optional",0,"required",0,0,3],[1,"type",\#
-            ["value"],"Type",0,"Type_type"],[1,"optional",["id"],"Optional",0,"a_b"]],\#
-            ["filter","by","with",["data","OLD"],"variables"]],[[[1,"things",["__typename",\#
-            [3,0,["id"]],[3,1,["title","name"]],[3,2,[[1,"owner",["__typename","title",[3,\#
-            "Result",["result"]],[3,0,["id"]]]]]],[3,"Optional",[[1,"owner",["name","id"],\#
-            "Result"],"id","some"]],[3,"Type",[[1,"type",[[0,"default",0,[[0,"in",1]]],\#
-            "init","self","_","record","value","Protocol","data","env"],"Type"]]]],0,1,0,\#
-            ["filter","by"]],[1,"thing",["__typename",[3,"Result",["id","title","result"]],\#
-            [3,"Optional",["id","title"]],[8,"Thing"],[3,"Type",["value"]],[3,0,["id"]]],0,\#
-            0,0,["data","variables"]],[4,"with",[[1,"type",["record",[0,"self","self"],[1,\#
-            "type",[[1,"type",[[1,"type",["init"],"Type"]],"Type"]],"Type"],[4,"with",\#
-            ["init"]],[0,"data","default"],[0,"value","Type"],[0,"value","String"],[0,"_",\#
-            "Int"],[0,"value","fragment_Adv_type"]],"Type"]],1],"dates","json",[0,"json",\#
-            "again"],[1,"optional",["id",[4,"with",["title","name"],1]],"Optional"],[1,\#
-            "node",["__typename","id",[3,"Optional",["name","title","some"]],[3,"Result",\#
-            ["title","result"]]],0,0,0,[[0,"id","1"]]],[1,"optional",["id",[1,"owner",\#
-            ["id"],"Result"]],"Optional",0,"required"],[1,"type",["value"],"Type",0,\#
-            "Type_type"],[1,"optional",["id"],"Optional",0,"a_b"]]],\#
-            "query AdvQuery($filter: Filter, $by: By, $with: Boolean!, $data: Data = OLD,\#
-             $variables: Int) {\n\#
+            "Optional",0,0,0,0,0,1],[1,"node",["id",[2,"Adv_other"],[3,"Optional",[[0,\#
+            "name",0,0,0,1],"title"]],[9,"asOptional","Optional",[[2,"Adv_optional"]]],[9,\#
+            "Result_x","Result",["title","result"]]],0,0,0,[[0,"id","1"]]],[1,"optional",\#
+            ["id",[1,"owner",["id"],"Result",0,0,0,0,3]],"Optional",0,"required",0,0,3],[1,\#
+            "type",["value"],"Type",0,"Type_type"],[1,"optional",["id"],"Optional",0,\#
+            "a_b"]],["filter","by","with",["data","OLD"],"variables"]],[[[1,"things",\#
+            ["__typename",[3,0,["id"]],[3,1,["title","name"]],[3,2,[[1,"owner",\#
+            ["__typename","title",[3,"Result",["result"]],[3,0,["id"]]]]]],[3,"Optional",\#
+            [[1,"owner",["name","id"],"Result"],"id","some"]],[3,"Type",[[1,"type",[[0,\#
+            "default",0,[[0,"in",1]]],"init","self","_","record","value","Protocol","data",\#
+            "env"],"Type"]]]],0,1,0,["filter","by"]],[1,"thing",["__typename",[3,"Result",\#
+            ["id","title","result"]],[3,"Optional",["id","title"]],[8,"Thing"],[3,"Type",\#
+            ["value"]],[3,0,["id"]]],0,0,0,["data","variables"]],[4,"with",[[1,"type",\#
+            ["record",[0,"self","self"],[1,"type",[[1,"type",[[1,"type",["init"],"Type"]],\#
+            "Type"]],"Type"],[4,"with",["init"]],[0,"data","default"],[0,"value","Type"],[0,\#
+            "value","String"],[0,"_","Int"],[0,"value","fragment_Adv_type"]],"Type"]],1],\#
+            "dates","json",[0,"json","again"],[1,"optional",["id",[4,"with",["title",\#
+            "name"],1]],"Optional"],[1,"node",["__typename","id",[8,"Node"],[0,"__typename",\#
+            "Other"],[0,"__typename","other"],[3,"Other",[[0,"other","asOther"]]],[3,\#
+            "Optional",["name","title","some"]],[3,"Result",["title","result"]]],0,0,0,[[0,\#
+            "id","1"]]],[1,"optional",["id",[1,"owner",["id"],"Result"]],"Optional",0,\#
+            "required"],[1,"type",["value"],"Type",0,"Type_type"],[1,"optional",["id"],\#
+            "Optional",0,"a_b"]]],"query AdvQuery($filter: Filter, $by: By, $with: Boolean!,\#
+             $data: Data = OLD, $variables: Int) {\n\#
               things(filter: $filter, by: $by) {\n\#
                 __typename\n\#
                 ... on Node {\n\#
@@ -132,6 +133,7 @@ struct AdvQuery: Relay.Operation, Hashable, Sendable {
               node(id: \"1\") {\n\#
                 __typename\n\#
                 id\n\#
+                ...Adv_other\n\#
                 ... on Optional {\n\#
                   name\n\#
                   title\n\#
@@ -163,6 +165,17 @@ struct AdvQuery: Relay.Operation, Hashable, Sendable {
             fragment Adv_optional on Optional {\n\#
               id\n\#
               some\n\#
+            }\n\#
+            \n\#
+            fragment Adv_other on Node {\n\#
+              __isNode: __typename\n\#
+              id @include(if: $with)\n\#
+              Other: __typename\n\#
+              other: __typename\n\#
+              ... on Other {\n\#
+                id\n\#
+                asOther: other\n\#
+              }\n\#
             }\n\#
             \n\#
             fragment Adv_thing on Thing {\n\#
@@ -524,7 +537,7 @@ struct AdvQuery: Relay.Operation, Hashable, Sendable {
         }
 
         /// What is selected depends on the type.
-        enum Node_node: ReadableRecord, Equatable, Identifiable {
+        enum Node_node: ReadableRecord, Equatable, Identifiable, Adv_other_Key {
             case optional(Optional_node)
             /// An object of another type.
             case other(Other)
@@ -555,7 +568,14 @@ struct AdvQuery: Relay.Operation, Hashable, Sendable {
                 }
             }
 
-            struct Optional_node: ReadableRecord, Equatable, Identifiable {
+            var fragment_Adv_other: FragmentPointer {
+                switch self {
+                case .optional(let value): value.fragment_Adv_other
+                case .other(let value): value.fragment_Adv_other
+                }
+            }
+
+            struct Optional_node: ReadableRecord, Equatable, Identifiable, Adv_other_Key {
                 var id: String
 
                 @available(*, deprecated, message: "x")
@@ -568,6 +588,7 @@ struct AdvQuery: Relay.Operation, Hashable, Sendable {
                 var title: String
                 var asOptional: Optional_asOptional
                 var Result_x: Result_Result_x?
+                var fragment_Adv_other: FragmentPointer
 
                 init(_ record: inout RecordReader) throws {
                     id = try record.string("id")
@@ -575,6 +596,7 @@ struct AdvQuery: Relay.Operation, Hashable, Sendable {
                     title = try record.string("title")
                     asOptional = try record.linked("asOptional")
                     Result_x = try record.optionalLinked("Result_x")
+                    fragment_Adv_other = record.fragment("Adv_other")
                 }
 
                 struct Optional_asOptional: ReadableRecord, Equatable, Adv_optional_Key {
@@ -587,15 +609,17 @@ struct AdvQuery: Relay.Operation, Hashable, Sendable {
             }
 
             /// What is selected of all types.
-            struct Other: ReadableRecord, Equatable, Identifiable {
+            struct Other: ReadableRecord, Equatable, Identifiable, Adv_other_Key {
                 var id: String
                 var asOptional: Optional_asOptional?
                 var Result_x: Result_Result_x?
+                var fragment_Adv_other: FragmentPointer
 
                 init(_ record: inout RecordReader) throws {
                     id = try record.string("id")
                     asOptional = try record.optionalLinked("asOptional")
                     Result_x = try record.optionalLinked("Result_x")
+                    fragment_Adv_other = record.fragment("Adv_other")
                 }
 
                 struct Optional_asOptional: ReadableRecord, Equatable, Adv_optional_Key {
@@ -1833,4 +1857,84 @@ struct AdvRefetchQuery: Relay.Operation, Hashable, Sendable {
             }
         }
     }
+}
+
+struct Adv_other: Relay.Fragment, Hashable, Sendable {
+    static let node = ReaderFragment(
+        artifact: #"""
+            [1,"Adv_other",[["Node",1,"Optional","Result","Other"]],[0,[[4,"with",["id"],1],\#
+            [0,"__typename","Other"],[0,"__typename","other"],[3,"Other",["id",[0,"other",\#
+            "asOther"]]]],[[0,"with"]]]]
+            """#)
+    var fragmentPointer: FragmentPointer
+
+    init(key: any Adv_other_Key) { fragmentPointer = key.fragment_Adv_other }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    enum Data: ReadableRecord, Equatable {
+        case other__(Other__)
+        /// An object of another type.
+        case other_(Other_)
+
+        init(_ record: inout RecordReader) throws {
+            switch record.typename {
+            case "Other": self = .other__(try Other__(&record))
+            default: self = .other_(try Other_(&record))
+            }
+        }
+
+        /// The data of a `Other`; nil for another type.
+        var asOther: Other__? { if case .other__(let value) = self { value } else { nil } }
+
+        var Other: String {
+            switch self {
+            case .other__(let value): value.Other
+            case .other_(let value): value.Other
+            }
+        }
+
+        var other: String {
+            switch self {
+            case .other__(let value): value.other
+            case .other_(let value): value.other
+            }
+        }
+
+        struct Other__: ReadableRecord, Equatable, Identifiable {
+            var id: String
+            var Other: String
+            var other: String
+            var asOther: String
+
+            init(_ record: inout RecordReader) throws {
+                id = try record.string("id")
+                Other = try record.string("Other")
+                other = try record.string("other")
+                asOther = try record.string("asOther")
+            }
+        }
+
+        /// What is selected of all types.
+        struct Other_: ReadableRecord, Equatable {
+            var id: String?
+            var Other: String
+            var other: String
+
+            init(_ record: inout RecordReader) throws {
+                id = try record.selects("id") ? record.optionalString("id") : nil
+                Other = try record.string("Other")
+                other = try record.string("other")
+            }
+        }
+    }
+}
+
+/// Data in which `Adv_other` is spread.
+protocol Adv_other_Key { var fragment_Adv_other: FragmentPointer { get } }
+
+extension Adv_other_Key {
+    /// The fragment, which only its own code opens.
+    func asFragment() -> Adv_other { Adv_other(key: self) }
 }
