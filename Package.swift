@@ -142,7 +142,7 @@ let package = Package(
             "EventStore",
             ["Digests", "Disk", "EventLog", "LogTools", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
-        room("RelayCompiler", ["GraphQLLanguage"]),
+        room("RelayCompiler", ["GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON"]),
         room(
             "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
@@ -226,9 +226,21 @@ let package = Package(
         tests(of: "Threads"),
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
-        tests(of: "RelayArtifacts", ["RelayJSON"]),
-        tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
-        tests(of: "RelayCompiler", ["GraphQLLanguage"], exclude: ["Extract/Fixtures"]),
+        tests(of: "RelayArtifacts", ["RelayIR", "RelayJSON", "TodoFixtures"]),
+        tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"], exclude: ["Fixtures"]),
+        tests(
+            of: "RelayCompiler", ["GraphQLLanguage", "RelayArtifacts", "RelayIR"],
+            exclude: ["Extract/Fixtures", "Fixtures"]),
+        .testTarget(
+            name: "GeneratedCodeTests",
+            dependencies: [
+                "BoundedTesting", "GraphQLLanguage", "Relay", "RelayArtifacts", "RelayCompiler",
+                "RelayIR",
+            ],
+            exclude: [
+                "Adversarial/Adversarial.graphql", "Adversarial/schema.graphql",
+                "Todo/Todo.graphql",
+            ], swiftSettings: strict),
         tests(
             of: "EventLog", ["Disk", "DiskSimulation", "LogTools", "Threads"],
             exclude: ["Fixtures"]),

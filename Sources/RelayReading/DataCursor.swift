@@ -43,6 +43,13 @@ package struct DataCursor {
         return found
     }
 
+    /// Whether there is a field with this name.
+    package func selects(_ name: StaticString) -> Bool {
+        let text = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        if place < names.count, areSame(names[place], text) { return true }
+        return names.contains { areSame($0, text) }
+    }
+
     /// The slot of a leaf, and its contents; nil if it is null.
     @inline(__always)
     private mutating func slot(
@@ -190,6 +197,9 @@ package struct DataCursor {
         let found = try field(name)
         switch node.reading.fields[found].kind {
         case .linked, .plural: return node.children[node.reading.fields[found].childPlace]
+        case .alias:
+            let field = node.reading.fields[found]
+            return field.child == nil ? .null : node.children[field.childPlace]
         default: throw DataError(field: "\(name)", problem: .notA("record"))
         }
     }

@@ -11,7 +11,7 @@ extension DataNode {
         case .typename: return .string(reading.symbols.nameString(row.type))
         case .dataID: return .string(reading.symbols.idString(record))
         case .scalar: return row.slot(of: field.key).map { row.json($0) }
-        case .linked, .plural: return nil
+        case .linked, .plural, .alias: return nil
         }
     }
 

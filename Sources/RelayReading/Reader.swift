@@ -105,7 +105,11 @@ struct Reader {
             }
             children.reserveCapacity(reading.childCount)
             for place in reading.links {
-                link(place, reading, row, slots, previous, snapshot, &children, &isComplete)
+                if reading.fields[place].kind == .alias {
+                    children.append(alias(place, reading, record, previous, snapshot))
+                } else {
+                    link(place, reading, row, slots, previous, snapshot, &children, &isComplete)
+                }
             }
         } else {
             children.reserveCapacity(reading.childCount)
@@ -122,6 +126,10 @@ struct Reader {
                         path.removeLast()
                     }
                 case .typename, .dataID: continue
+                case .alias:
+                    if reading.fields[place].child != nil {
+                        children.append(alias(place, reading, record, previous, snapshot))
+                    }
                 case .linked, .plural:
                     link(place, reading, row, slots, previous, snapshot, &children, &isComplete)
                 }
@@ -196,6 +204,20 @@ struct Reader {
             isComplete = false
         default: break
         }
+    }
+
+    /// What an alias names: more of the same record.
+    private mutating func alias(
+        _ place: Int, _ reading: FlatReading, _ record: RecordIndex, _ previous: DataNode?,
+        _ snapshot: Snapshot
+    ) -> DataNode.Child {
+        guard let plan = reading.fields[place].child else { return .null }
+        var earlier: DataNode?
+        if let previous, case .node(let node) = previous.children[reading.fields[place].childPlace]
+        {
+            earlier = node
+        }
+        return read(record, plan, earlier, snapshot).map { .node($0) } ?? .null
     }
 
     /// A leaf without a value.

@@ -14,6 +14,8 @@ struct ReaderFlattener {
         (field: ReaderScalarField, isClient: Bool), (field: ReaderLinkedField, isClient: Bool)
     >()
     private var spreads: [String: VariableData] = [:]
+    /// By name, in order, what is read under it; nothing if the record is of another type.
+    private var aliases: [(name: String, selections: [[ReaderSelection]])] = []
 
     init(
         type: NameIndex?, _ variables: VariableData, _ symbols: Symbols, _ pins: NamePins,
@@ -37,6 +39,7 @@ struct ReaderFlattener {
                 spreads[spread.name] = spread.args.values(from: variables)
             case .inlineFragment(let fragment):
                 if applies(fragment) { add(fragment.selections, isClient: isClient) }
+            case .alias(let alias): add(alias)
             case .condition(let condition):
                 if condition.holds(under: variables) {
                     add(condition.selections, isClient: isClient)
@@ -45,6 +48,16 @@ struct ReaderFlattener {
             case .defer(let part): add(part.selections, isClient: isClient)
             case .stream(let part): add(part.selections, isClient: isClient)
             }
+        }
+    }
+
+    private mutating func add(_ alias: ReaderAlias) {
+        let applies = alias.isAlways || applies(alias.fragment)
+        let selections = applies ? [alias.fragment.selections] : []
+        if let place = aliases.firstIndex(where: { $0.name == alias.name }) {
+            aliases[place].selections += selections
+        } else {
+            aliases.append((alias.name, selections))
         }
     }
 
@@ -84,6 +97,18 @@ struct ReaderFlattener {
                         child: .passUnretained(child), childPlace: children.count))
                 children.append(child)
             }
+        }
+        for alias in aliases {
+            let child =
+                alias.selections.isEmpty
+                ? nil : ReaderPlan(alias.selections, variables, symbols, pins)
+            let name = pins.name(alias.name)
+            fields.append(
+                .init(
+                    name: symbols.nameText(name), key: name, kind: .alias, required: nil,
+                    catchTo: nil, isClient: true, child: child.map { .passUnretained($0) },
+                    childPlace: children.count))
+            if let child { children.append(child) }
         }
         return FlatReading(fields, children: children, spreads: spreads, symbols: symbols, pins)
     }

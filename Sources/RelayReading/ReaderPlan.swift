@@ -55,6 +55,7 @@ package final class ReaderPlan: Sendable {
         selections.contains { selection in
             switch selection {
             case .inlineFragment: true
+            case .alias(let alias): !alias.isAlways
             case .condition(let part): hasTypeConditions(part.selections)
             case .clientExtension(let part): hasTypeConditions(part.selections)
             case .defer(let part): hasTypeConditions(part.selections)
@@ -110,6 +111,8 @@ package final class FlatReading: @unchecked Sendable {
             case typename
             /// `__id`: the record's id.
             case dataID
+            /// `@alias`: other fields of the same record; without a child, null.
+            case alias
         }
 
         /// The name in the data, in permanent memory.
@@ -165,7 +168,7 @@ package final class FlatReading: @unchecked Sendable {
             ? [TagSet(.absent), TagSet(.failed), TagSet(.null)]
             : [TagSet(.absent), TagSet(.failed)]
         let keys = Set(
-            fields.lazy.filter { $0.kind != .typename && $0.kind != .dataID }.map(\.key))
+            fields.lazy.filter(\.kind.isKept).map(\.key))
         self.keys = ContiguousArray(keys)
         keySet = keys.count > 24 ? keys : nil
     }
@@ -268,4 +271,14 @@ final class ReadingSlots: @unchecked Sendable {
     }
 
     deinit { places.deallocate() }
+}
+
+extension FlatReading.Field.Kind {
+    /// Whether a record keeps the value under a storage key.
+    fileprivate var isKept: Bool {
+        switch self {
+        case .scalar, .linked, .plural: true
+        case .typename, .dataID, .alias: false
+        }
+    }
 }

@@ -100,6 +100,12 @@ import Testing
         #expect(variables.description == #"{a:"b\"",c:1,d:[true,false]}"#)
     }
 
+    @Test func whatIsNilIsNullIfItsNameSaysSo() {
+        let nothing: String? = nil
+        let data = VariableData(["a": nothing, "b": nothing, "c": 1], null: ["b", "c"])
+        #expect(data.description == "{b:null,c:1}")
+    }
+
     @Test func mergeTakesTheOthersValues() {
         var variables: VariableData = ["a": 1, "b": 2]
         variables.merge(["b": 3, "c": 4])

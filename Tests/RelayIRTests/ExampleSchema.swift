@@ -8,7 +8,11 @@ enum ExampleSchema {
     static func tracker() throws -> Schema { try build("tracker") }
 
     private static func build(_ name: String) throws -> Schema {
-        try Schema.build([try read(name)], predefined: [try read("directives")])
+        let deferDirective = Source(
+            "directive @defer(label: String, if: Boolean = true) on FRAGMENT_SPREAD | INLINE_FRAGMENT"
+        )
+        return try Schema.build(
+            [try read(name), deferDirective], predefined: [try read("directives")])
     }
 
     private static func read(_ name: String) throws -> Source {

@@ -63,13 +63,7 @@ extension NormalizationSelection {
                 "handle \(handle.handle) \(handle.fieldKey.text) as \(handle.handleKey.text)"
                     + (handle.handleArgs.isEmpty ? "" : " with \(handle.handleArgs.text)")
             ]
-        case .inlineFragment(let fragment):
-            [
-                "on \(fragment.type)"
-                    + (fragment.abstractKey.map {
-                        " \($0) \(fragment.possibleTypes.joined(separator: "|"))"
-                    } ?? "")
-            ] + fragment.selections.lines.indented
+        case .inlineFragment(let fragment): [fragment.head] + fragment.selections.lines.indented
         case .typeDiscriminator(let discriminator): ["is \(discriminator.abstractKey)"]
         case .condition(let condition):
             ["if \(condition.passingValue ? "" : "not ")$\(condition.condition)"]
@@ -101,13 +95,10 @@ extension ReaderSelection {
             ] + field.selections.lines.indented
         case .fragmentSpread(let spread):
             ["...\(spread.name)" + (spread.args.isEmpty ? "" : " with \(spread.args.text)")]
-        case .inlineFragment(let fragment):
-            [
-                "on \(fragment.type)"
-                    + (fragment.abstractKey.map {
-                        " \($0) \(fragment.possibleTypes.joined(separator: "|"))"
-                    } ?? "")
-            ] + fragment.selections.lines.indented
+        case .inlineFragment(let fragment): [fragment.head] + fragment.selections.lines.indented
+        case .alias(let alias):
+            ["\(alias.name): \(alias.isAlways ? "always " : "")\(alias.fragment.head)"]
+                + alias.fragment.selections.lines.indented
         case .condition(let condition):
             ["if \(condition.passingValue ? "" : "not ")$\(condition.condition)"]
                 + condition.selections.lines.indented
@@ -115,6 +106,12 @@ extension ReaderSelection {
         case .defer(let part): ["defer"] + part.selections.lines.indented
         case .stream(let part): ["stream"] + part.selections.lines.indented
         }
+    }
+}
+
+extension InlineFragmentNode {
+    fileprivate var head: String {
+        "on \(type)" + (abstractKey.map { " \($0) \(possibleTypes.joined(separator: "|"))" } ?? "")
     }
 }
 

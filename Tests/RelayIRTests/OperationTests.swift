@@ -214,6 +214,18 @@ import Testing
                 """)
     }
 
+    @Test func variablesOfAnUnmaskedFragmentAreThoseOfItsReader() throws {
+        let documents = try compile(
+            """
+            fragment Outer on User { ...F @relay(mask: false) ...G }
+            fragment F on User { todos(first: $count) { edges { cursor } } }
+            fragment G on User { others: todos(first: $more) { edges { cursor } } }
+            """, ExampleSchema.todo())
+        #expect(
+            documents.fragment("Outer")?.node.text.hasPrefix("Outer on User(root $count)\n") == true
+        )
+    }
+
     @Test func aClientsOwnTextIsNormalizedWithNothingAdded() throws {
         let document = try Document(
             parsing: """

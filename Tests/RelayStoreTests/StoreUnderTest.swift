@@ -124,6 +124,12 @@ enum TodoDocuments {
         query Required { me { id name @required(action: LOG) best @required(action: NONE) { id } } }
         query Caught { me @catch(to: NULL) { id name } }
         query CaughtTags($id: ID!) { node(id: $id) { id ... on Todo { tags @catch(to: RESULT) none: tags @catch(to: NULL) } } }
+        query Aliased($id: ID!) {
+          node(id: $id) {
+            id ... on Todo @alias(as: "todo") { text author { id name } }
+            ...Name_user @alias(as: "user") ... @alias(as: "always") { __typename }
+          }
+        }
         query Deferred { me { id ...Name_user @defer(label: "name") } }
         fragment Name_user on User { name }
         mutation Change($id: ID!, $text: String) { change(id: $id, text: $text) { todo { id text } } }
@@ -234,6 +240,7 @@ extension DataNode {
             case .typename: object[name] = .string(reading.symbols.nameString(row.type))
             case .dataID: object[name] = .string(reading.symbols.idString(record))
             case .linked, .plural: object[name] = children[field.childPlace].json
+            case .alias: object[name] = child(named: name)?.json ?? .null
             }
         }
         return .object(object)

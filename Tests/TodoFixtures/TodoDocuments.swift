@@ -1,7 +1,7 @@
 import Foundation
 import GraphQLLanguage
 package import RelayArtifacts
-import RelayIR
+package import RelayIR
 
 /// The documents of a small todo client, compiled against `docs/examples/todo.graphql`.
 package enum TodoDocuments {
@@ -60,7 +60,7 @@ package enum TodoDocuments {
         }
         """
 
-    static let all: Result<RelayDocuments, any Error> = Result {
+    package static let all: Result<RelayDocuments, any Error> = Result {
         let schema = try Schema.build(
             [
                 try read("todo"),

@@ -83,6 +83,18 @@ package struct VariableDefinition: Sendable {
     package let defaultValue: Value?
     package let directives: [Directive]
     package let location: Int
+
+    package init(
+        description: StringLiteral? = nil, name: Name, type: TypeReference, defaultValue: Value?,
+        directives: [Directive] = [], location: Int
+    ) {
+        self.description = description
+        self.name = name
+        self.type = type
+        self.defaultValue = defaultValue
+        self.directives = directives
+        self.location = location
+    }
 }
 
 /// `fragment Name on Type @directive { … }` (GraphQL §2.8).

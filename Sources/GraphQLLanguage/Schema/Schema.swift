@@ -25,12 +25,13 @@ package final class Schema: Sendable {
     private let directivesByName: [String: SchemaDirective]
     private let relations: TypeRelations
     private let hiddenTypes: HiddenTypes
-    private let sources: [Source]
+    /// What the schema was made of, for extending it.
+    let parts: SchemaBuilder
 
     init(
         description: String?, directives: [Directive], types: [NamedType],
         directiveDefinitions: [SchemaDirective], rootTypes: [OperationType: TypeID],
-        metaFields: NamedType, sources: [Source]
+        metaFields: NamedType, parts: SchemaBuilder
     ) {
         guard let typenameField = metaFields.field("__typename"),
             let schemaField = metaFields.field("__schema"),
@@ -52,7 +53,7 @@ package final class Schema: Sendable {
             directiveDefinitions.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.relations = TypeRelations(types)
         self.hiddenTypes = HiddenTypes(types, directiveDefinitions)
-        self.sources = sources
+        self.parts = parts
     }
 
     // MARK: Looking things up
@@ -143,9 +144,14 @@ package final class Schema: Sendable {
 
     /// The place of anything in the schema that has a `location`; nil for what its documents do not define.
     package func place(of location: Int) -> SourcePlace? {
-        guard let source = sources.first(where: { $0.locations.contains(location) }) else {
+        guard let source = parts.sources.first(where: { $0.locations.contains(location) }) else {
             return nil
         }
         return SourcePlace(source: source, location: source.location(at: location))
+    }
+
+    /// Whether what has this `location` was added by ``extended(by:predefined:)``.
+    package func isAdded(_ location: Int) -> Bool {
+        parts.added.map { location >= $0 } ?? false
     }
 }

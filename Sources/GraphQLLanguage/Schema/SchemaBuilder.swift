@@ -25,6 +25,31 @@ extension Schema {
         return try builder.assembleAndValidate()
     }
 
+    /// This schema with more definitions and extensions.
+    ///
+    /// - Parameters:
+    ///   - documents: what is added; ``isAdded(_:)`` is true of their locations.
+    ///   - predefined: definitions that they, and documents validated against the schema, may use; those of a name that
+    ///     the schema has itself are left out.
+    /// - Throws: as ``build(_:predefined:)-([Source],_)``.
+    package func extended(
+        by documents: [Source], predefined: [Source] = []
+    ) throws(SchemaErrors) -> Schema {
+        var builder = parts
+        for source in predefined {
+            builder.add(source, origin: .predefined) { definition in
+                switch definition {
+                case .type(let type): self.type(named: type.name.value) == nil
+                case .directive(let directive): self.directive(named: directive.name.value) == nil
+                default: true
+                }
+            }
+        }
+        builder.markAdded()
+        for source in documents { builder.add(source, origin: .document) }
+        return try builder.build()
+    }
+
     /// Builds a schema from one text.
     package static func build(_ text: String) throws(SchemaErrors) -> Schema {
         try build([Source(text)])
@@ -32,28 +57,38 @@ extension Schema {
 }
 
 /// Collects definitions and turns them into a schema.
-struct SchemaBuilder {
+struct SchemaBuilder: Sendable {
     private var document = TypeSystemDocument()
     /// Where the last document added ends.
     private var end = BuiltInDefinitions.document.source.locations.upperBound
     /// The documents that contain the schema's locations.
-    private var sources: [Source] = []
+    private(set) var sources: [Source] = []
+    /// Where the documents begin that extend a schema.
+    private(set) var added: Int?
     private var syntaxErrors: [SchemaError] = []
 
     init() {
         document.add(BuiltInDefinitions.document.definitions, origin: .builtIn)
     }
 
-    mutating func add(_ source: Source, origin: Origin) {
+    mutating func add(
+        _ source: Source, origin: Origin, where isIncluded: (Definition) -> Bool = { _ in true }
+    ) {
         let source = source.starting(at: end + 1)
         end = source.locations.upperBound
         if origin == .document { sources.append(source) }
         do throws(DocumentError) {
-            document.add(try Document(parsing: source).definitions, origin: origin)
+            let definitions = try Document(parsing: source).definitions
+            document.add(definitions.filter(isIncluded), origin: origin)
         } catch {
             let places = error.locations.map { SourcePlace(source: source, location: $0) }
             syntaxErrors.append(SchemaError(error.message, at: places))
         }
+    }
+
+    /// What follows extends a schema.
+    mutating func markAdded() {
+        if added == nil { added = end + 1 }
     }
 
     /// Adds definitions that were made, not parsed.
@@ -95,7 +130,7 @@ struct SchemaBuilder {
             directiveDefinitions: directives.map { wiring.directive($0.node, origin: $0.origin) },
             rootTypes: rootTypes(names.ids),
             metaFields: wiring.type(names.metaFields, id: TypeID(index: 0), extensions: []),
-            sources: sources)
+            parts: self)
     }
 
     /// A document's own definition of a specified directive replaces the specification's.

@@ -1,5 +1,5 @@
 /// All definitions of a schema, from every document, sorted by kind.
-struct TypeSystemDocument {
+struct TypeSystemDocument: Sendable {
     struct Definition<Node: Sendable>: Sendable {
         let node: Node
         let origin: Origin

@@ -7,6 +7,14 @@ extension Document {
         against schema: Schema, limits: ValidationLimits = ValidationLimits()
     ) -> [DocumentError] {
         let context = ValidationContext(document: self, schema: schema, limits: limits)
+        validate(context)
+        return context.issues.map { issue in
+            DocumentError(
+                issue.message, locations: source.locations(at: issue.locations), code: issue.code)
+        }
+    }
+
+    private func validate(_ context: ValidationContext) {
         // On the document as a whole.
         ExecutableDefinitionsRule.check(context)
         UniqueOperationNamesRule.check(context)
@@ -21,9 +29,30 @@ extension Document {
             VariableRules.check(operation, reached, context)
             unused.note(reached)
         }
-        unused.check()
+        if context.dialect == nil { unused.check() }
         NoFragmentCyclesRule.check(context)
-        OverlappingFieldsCanBeMergedRule.check(context)
-        return context.errors
+        // A client's fragments are written out with their arguments' values before fields are merged.
+        if context.dialect == nil { OverlappingFieldsCanBeMergedRule.check(context) }
+    }
+
+    /// Validates documents of a client, all at once: those rules that hold before Relay's directives are worked in.
+    ///
+    /// Fragments may be unused, and whether fields can be merged is not known yet.
+    package func issues(
+        against schema: Schema, dialect: ClientDialect, limits: ValidationLimits
+    ) -> [DocumentIssue] {
+        let context = ValidationContext(
+            document: self, schema: schema, limits: limits, dialect: dialect)
+        validate(context)
+        return context.issues
+    }
+
+    /// What ``validate(against:limits:)`` finds, by location: for a document made of several.
+    package func issues(
+        against schema: Schema, limits: ValidationLimits
+    ) -> [DocumentIssue] {
+        let context = ValidationContext(document: self, schema: schema, limits: limits)
+        validate(context)
+        return context.issues
     }
 }

@@ -71,7 +71,7 @@ struct DocumentVisitor {
     }
 
     private func visit(_ field: Field, parent: NamedType?) {
-        let definition = parent.flatMap { schema.field(field.name.value, on: $0) }
+        let definition = parent.flatMap { context.field(field.name.value, on: $0) }
         if let definition {
             ScalarLeafsRule.check(field, definition, context)
             if let parent {
@@ -81,7 +81,7 @@ struct DocumentVisitor {
         } else if let parent {
             FieldsOnCorrectTypeRule.check(field, on: parent, context)
         }
-        visit(field.arguments) { definition?.argument($0) }
+        visit(field.arguments) { ValuePlace(definition?.argument($0)) }
         visit(field.directives, on: .field)
         if let selectionSet = field.selectionSet {
             let type = definition.map { schema[$0.namedType] }
@@ -92,8 +92,12 @@ struct DocumentVisitor {
     private func visit(_ spread: FragmentSpread, parent: NamedType?) {
         KnownFragmentNamesRule.check(spread, context)
         PossibleFragmentSpreadsRule.check(spread, in: parent, context)
-        visit(spread.directives, on: .fragmentSpread)
+        visit(spread.directives, on: .fragmentSpread, spread: spread)
         context.record(spread)
+        if let dialect = context.dialect {
+            FragmentArgumentsRule.check(
+                spread.directives.named(dialect.arguments), of: spread, dialect, context)
+        }
     }
 
     private func visit(_ fragment: InlineFragment, parent: NamedType?) {
@@ -110,25 +114,38 @@ struct DocumentVisitor {
 
     // MARK: Directives and arguments
 
-    private func visit(_ directives: [Directive], on place: DirectiveLocation) {
+    /// - Parameter spread: the one that has the directives.
+    private func visit(
+        _ directives: [Directive], on place: DirectiveLocation, spread: FragmentSpread? = nil
+    ) {
         guard !directives.isEmpty else { return }
         UniqueDirectivesPerLocationRule.check(directives, context)
         for directive in directives {
             let definition = schema.directive(named: directive.name.value)
             KnownDirectivesRule.check(directive, definition, on: place, context)
+            if let dialect = context.dialect {
+                if directive.name.value == dialect.declarations { continue }
+                if directive.name.value == dialect.arguments {
+                    guard let spread else { continue }
+                    visit(directive.arguments) { name in
+                        FragmentArgumentsRule.place(name, of: spread, dialect, context)
+                    }
+                    continue
+                }
+            }
             if let definition {
                 KnownArgumentNamesRule.check(directive, definition, context)
                 ProvidedRequiredArgumentsRule.check(directive, definition, context)
             }
-            visit(directive.arguments) { definition?.argument($0) }
+            visit(directive.arguments) { ValuePlace(definition?.argument($0)) }
         }
     }
 
-    private func visit(_ arguments: [Argument], _ definition: (String) -> SchemaInputValue?) {
+    private func visit(_ arguments: [Argument], _ place: (String) -> ValuePlace) {
         guard !arguments.isEmpty else { return }
         UniqueArgumentNamesRule.check(arguments, context)
         for argument in arguments {
-            visit(argument.value, ValuePlace(definition(argument.name.value)))
+            visit(argument.value, place(argument.name.value))
         }
     }
 

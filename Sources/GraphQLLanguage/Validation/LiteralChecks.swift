@@ -101,7 +101,7 @@ extension Schema {
 
 extension Schema {
     /// Checks a constant and everything in it. `report` gets each message and its location.
-    func validateConstant(
+    package func validateConstant(
         _ value: Value, as type: WrappedType, _ report: (String, Int) -> Void
     ) {
         if let message = mismatch(value, expecting: type) {

@@ -20,10 +20,12 @@ final class ValidationContext {
     let schema: Schema
     let document: Document
     let limits: ValidationLimits
+    /// What a client's documents have beyond GraphQL; nil for a server's.
+    let dialect: ClientDialect?
 
     /// Whether so many errors were found that the rest of the document is ignored.
     private(set) var isAborted = false
-    private(set) var errors: [DocumentError] = []
+    private(set) var issues: [DocumentIssue] = []
     private var messageBytes = 0
 
     /// All fragments, in the order written.
@@ -41,10 +43,13 @@ final class ValidationContext {
         var contents = DefinitionContents()
     }
 
-    init(document: Document, schema: Schema, limits: ValidationLimits) {
+    init(
+        document: Document, schema: Schema, limits: ValidationLimits, dialect: ClientDialect? = nil
+    ) {
         self.document = document
         self.schema = schema
         self.limits = limits
+        self.dialect = dialect
         for definition in document.definitions {
             switch definition {
             case .operation(let operation): operations.append(Definition(node: operation))
@@ -89,18 +94,16 @@ final class ValidationContext {
         code: String? = nil
     ) {
         if isAborted { return }
-        if errors.count >= limits.maximumErrors || messageBytes > ValidationLimits.messageBytes {
+        if issues.count >= limits.maximumErrors || messageBytes > ValidationLimits.messageBytes {
             isAborted = true
-            errors.append(
-                DocumentError(
-                    "Too many validation errors, error limit reached. Validation aborted."))
+            issues.append(
+                DocumentIssue(
+                    "Too many validation errors, error limit reached. Validation aborted.", at: []))
             return
         }
         let message = message()
         messageBytes += message.utf8.count
-        errors.append(
-            DocumentError(
-                message, locations: document.source.locations(at: locations()), code: code))
+        issues.append(DocumentIssue(message, at: locations(), code: code))
     }
 
     func report(_ message: @autoclosure () -> String, at location: Int) {
@@ -120,7 +123,21 @@ final class ValidationContext {
 
     /// Keeps what was recorded since the last call as the contents of this fragment.
     func finishFragment(at index: Int) {
+        if let dialect {
+            let variables = dialect.variables(of: fragments[index].node.name.value)
+            VariablesInAllowedPositionRule.check(current.variables, variables, self)
+            current.variables.removeAll { variables[$0.name] != nil }
+        }
         swap(&fragments[index].contents, &current)
+    }
+
+    // MARK: Dialects
+
+    /// The field that `name` selects, with those of the dialect.
+    func field(_ name: String, on parent: NamedType) -> SchemaField? {
+        if let field = schema.field(name, on: parent) { return field }
+        guard let dialect, dialect.metaFields.contains(name) else { return nil }
+        return schema.typenameField
     }
 }
 

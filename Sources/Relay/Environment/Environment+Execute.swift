@@ -70,7 +70,7 @@ extension Environment {
     }
 
     /// The same results as a publisher, for a query, a mutation or a subscription; the parameters are those of
-    /// ``commit(_:cacheConfig:optimisticResponse:optimisticUpdater:updater:)``.
+    /// `commit`.
     ///
     /// It is lazy: nothing happens until there is a subscriber. It is shared: several subscribers share one execution.
     /// When the last of them leaves, the operation is cancelled and its optimistic update is rolled back. After it has

@@ -17,7 +17,7 @@ extension Environment {
     }
 
     /// The data of a mutation. Subscribing runs it. Otherwise as
-    /// ``commit(_:cacheConfig:optimisticResponse:optimisticUpdater:updater:)``.
+    /// `commit`.
     public func commitMutation<Op: Operation>(
         _ mutation: Op, cacheConfig: CacheConfig = .init(),
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,

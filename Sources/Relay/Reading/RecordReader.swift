@@ -136,6 +136,17 @@ public struct RecordReader: ~Copyable {
             arguments: cursor.node.reading.spreads[name] ?? [:])
     }
 
+    /// The same where `@include` or `@skip` may leave the fragment out; nil if it is not spread.
+    public func optionalFragment(_ name: String) -> FragmentPointer? {
+        cursor.node.reading.spreads[name].map {
+            FragmentPointer(dataID: dataID, owner: origin.owner, arguments: $0)
+        }
+    }
+
+    /// Whether a field is part of the selection: `@include` and `@skip` may leave it out. A field that is not cannot be
+    /// read.
+    public func selects(_ name: StaticString) -> Bool { cursor.selects(name) }
+
     /// A field with `@catch(to: RESULT)`: what `read` gives, or the errors of the field.
     public mutating func caught<T>(
         _ name: StaticString, _ read: (inout RecordReader) throws -> T

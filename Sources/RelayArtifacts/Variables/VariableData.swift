@@ -26,6 +26,12 @@ public struct VariableData: Hashable, Sendable {
         for (name, value) in data { self[name] = value.presentVariableValue }
     }
 
+    /// The given variables, and an explicit null for those of the names that are nil.
+    public init(_ data: [String: any VariableValueConvertible], null names: some Sequence<String>) {
+        self.init(data)
+        for name in names where self[name] == nil { self[name] = VariableValue.null }
+    }
+
     init(values: some Sequence<(String, VariableValue)>) {
         self.init()
         for (name, value) in values { self[name] = value }

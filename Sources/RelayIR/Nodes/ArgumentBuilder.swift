@@ -8,6 +8,17 @@ import RelayArtifacts
 struct ArgumentBuilder {
     let schema: Schema
 
+    /// Variables with their defaults.
+    func definitions(_ variables: [VariableDefinition]) -> [ArgumentDefinition] {
+        variables.map { variable in
+            .local(
+                name: variable.name.value,
+                defaultValue: variable.defaultValue.map {
+                    constant($0, schema.resolve(variable.type))
+                })
+        }
+    }
+
     func arguments(_ arguments: [GraphQLLanguage.Argument], of field: SchemaField)
         -> [any RelayArtifacts.Argument]
     {
@@ -31,7 +42,7 @@ struct ArgumentBuilder {
         if let variable = value.variable {
             return VariableArgument(name: name, variableName: variable)
         }
-        if !value.hasVariable {
+        if value.variables.isEmpty {
             return LiteralArgument(name: name, value: constant(value, type))
         }
         switch value.kind {
@@ -83,16 +94,5 @@ struct ArgumentBuilder {
 
     private func inputField(_ name: String, of type: WrappedType?) -> WrappedType? {
         type.flatMap { schema[$0.namedType].inputField(name)?.type }
-    }
-}
-
-extension Value {
-    fileprivate var hasVariable: Bool {
-        switch kind {
-        case .variable: true
-        case .list(let items): items.contains(where: \.hasVariable)
-        case .object(let fields): fields.contains(where: \.value.hasVariable)
-        default: false
-        }
     }
 }

@@ -4,31 +4,32 @@ import RelayArtifacts
 /// Builds normalization nodes: fragments inlined, and nothing normalized twice, so that selections
 /// on a record are not repeated in its inline fragments and conditions.
 struct NormalizationBuilder {
-    private let complete: CompleteOperation
-    private let context: DocumentContext
+    private let operation: OperationDefinition
+    private let documents: DocumentSet
     private let arguments: ArgumentBuilder
     private let isTest: Bool
+    /// Everything that the operation selects, its fragments inlined.
+    let tree: SelectionTree
 
-    init(_ complete: CompleteOperation, context: DocumentContext) {
-        isTest = complete.operation.directives.contains {
-            $0.name.value == RelayDirectives.testOperation
-        }
-        self.complete = complete
-        self.context = context
-        arguments = ArgumentBuilder(schema: context.schema)
+    /// - Parameter fragments: by name, all that the operation spreads and those that they spread.
+    init(
+        _ operation: TypedOperation, _ fragments: [String: TypedFragment],
+        in documents: DocumentSet
+    ) {
+        self.documents = documents
+        self.operation = operation.definition
+        isTest =
+            operation.definition.directives.named(RelayDirectives.testOperation) != nil
+        arguments = ArgumentBuilder(schema: documents.schema)
+        tree = SelectionCollector(
+            schema: documents.schema, fragments: fragments, isComplete: true
+        ).tree(operation.selections, on: operation.type)
     }
 
-    func operation() throws(RelayDocumentErrors) -> NormalizationOperation {
-        let operation = complete.operation
-        let collector = SelectionCollector(
-            context: context,
-            inlined: Dictionary(
-                complete.fragments.map { ($0.name.value, $0) }, uniquingKeysWith: { $1 }))
-        let tree = try collector.tree(
-            operation.selectionSet.selections, on: try context.rootType(operation))
-        return NormalizationOperation(
+    func node() -> NormalizationOperation {
+        NormalizationOperation(
             name: operation.name?.value ?? "",
-            argumentDefinitions: context.variables(of: operation),
+            argumentDefinitions: arguments.definitions(operation.variables),
             selections: selections(tree, covered: [], abstractKey: nil))
     }
 
@@ -39,13 +40,18 @@ struct NormalizationBuilder {
         _ tree: SelectionTree, covered: [SelectionTree], abstractKey: String?
     ) -> [NormalizationSelection] {
         var result: [NormalizationSelection] = []
-        for (key, entry) in tree.entries {
+        for (key, entry) in zip(tree.keys, tree.entries) {
             switch entry {
             case .field(let selected):
                 let above = covered.compactMap { tree -> SelectedField? in
                     if case .field(let field)? = tree[key] { field } else { nil }
                 }
-                result += field(selected, above: above)
+                let normalized = field(selected, above: above)
+                if normalized.isEmpty { continue }
+                result +=
+                    documents.schema.isClient(selected)
+                    ? [.clientExtension(NormalizationClientExtension(selections: normalized))]
+                    : normalized
             case .fragment(let type, let inner):
                 let abstractKey = type.kind.isAbstract ? "__is\(type.name)" : nil
                 let selections = self.selections(
@@ -55,7 +61,8 @@ struct NormalizationBuilder {
                     .inlineFragment(
                         NormalizationInlineFragment(
                             type: type.name, abstractKey: abstractKey,
-                            possibleTypes: context.possibleTypes(of: type), selections: selections))
+                            possibleTypes: documents.possibleTypes(of: type), selections: selections
+                        ))
                 )
             case .condition(let variable, let passingValue, let inner):
                 let selections = self.selections(
@@ -75,7 +82,7 @@ struct NormalizationBuilder {
                     .typeDiscriminator(
                         NormalizationTypeDiscriminator(
                             type: String(discriminator.dropFirst(4)), abstractKey: discriminator)))
-            case .spread:
+            case .spread, .alias:
                 break
             }
         }
@@ -83,81 +90,62 @@ struct NormalizationBuilder {
     }
 
     private func field(
-        _ selected: SelectedField, above: [SelectedField]
+        _ field: SelectedField, above: [SelectedField]
     ) -> [NormalizationSelection] {
-        let field = selected.field
-        let args = arguments.arguments(field.arguments, of: selected.definition)
+        let args = arguments.arguments(field.arguments, of: field.definition)
         var result: [NormalizationSelection] = []
-        if let tree = selected.tree {
+        if let tree = field.tree {
             let inner = selections(tree, covered: above.compactMap(\.tree), abstractKey: nil)
             if above.isEmpty || !inner.isEmpty {
                 result.append(
                     .field(
                         NormalizationLinkedField(
-                            name: field.name.value, alias: field.alias?.value, args: args,
+                            name: field.name, alias: field.alias, args: args,
                             concreteType: tree.type.kind == .object ? tree.type.name : nil,
-                            plural: selected.definition.type.listItem != nil, selections: inner)))
+                            plural: field.definition.type.listItem != nil, selections: inner)))
             }
         } else if above.isEmpty {
             result.append(
                 .field(
                     NormalizationScalarField(
-                        name: field.name.value, alias: field.alias?.value, args: args,
-                        typeInfo: isTest ? context.typeInfo(of: selected.definition) : nil)))
+                        name: field.name, alias: field.alias, args: args,
+                        typeInfo: isTest ? typeInfo(of: field.definition) : nil)))
         }
-        return result + handles(selected, args)
+        return result + handles(field, args)
     }
 
     private func handles(
-        _ selected: SelectedField, _ args: [any RelayArtifacts.Argument]
+        _ field: SelectedField, _ args: [any RelayArtifacts.Argument]
     ) -> [NormalizationSelection] {
-        let field = selected.field
         var result: [NormalizationSelection] = []
-        for directive in selected.directives {
-            let kind: NormalizationHandle.Kind = selected.tree == nil ? .scalar : .linked
+        for directive in field.directives {
+            let kind: NormalizationHandle.Kind = field.tree == nil ? .scalar : .linked
             let name = directive.name.value
-            if name == "connection", let connection = ConnectionDirective(field) {
+            if name == "connection",
+                let connection = ConnectionDirective([directive], arguments: field.arguments)
+            {
                 result.append(
                     .handle(
                         NormalizationHandle(
-                            kind: kind, name: field.name.value, alias: field.alias?.value,
-                            args: args, handle: "connection", key: connection.key,
+                            kind: kind, name: field.name, alias: field.alias, args: args,
+                            handle: "connection", key: connection.key,
                             filters: connection.filters)))
             } else if RelayDirectives.handles.contains(name) {
                 result.append(
                     .handle(
                         NormalizationHandle(
-                            kind: kind, name: field.name.value, alias: field.alias?.value,
-                            args: args, handle: name,
-                            handleArgs: arguments.untyped(directive.arguments))))
+                            kind: kind, name: field.name, alias: field.alias, args: args,
+                            handle: name, handleArgs: arguments.untyped(directive.arguments))))
             }
         }
         return result
     }
-}
-
-extension DocumentContext {
-    /// The names of the object types of an abstract type; none for an object type.
-    func possibleTypes(of type: NamedType) -> [String] {
-        type.kind.isAbstract ? schema.possibleTypes(of: type.id).map { schema[$0].name } : []
-    }
 
     /// What a mock needs to know about a leaf.
-    func typeInfo(of field: SchemaField) -> SelectionTypeInfo {
-        let type = schema[field.namedType]
+    private func typeInfo(of field: SchemaField) -> SelectionTypeInfo {
+        let type = documents.schema[field.namedType]
         return SelectionTypeInfo(
             type: type.name, plural: field.type.listItem != nil, nullable: !field.type.isNonNull,
             enumValues: type.values.map(\.name))
-    }
-
-    /// The variables that an operation declares, with their defaults.
-    func variables(of operation: OperationDefinition) -> [ArgumentDefinition] {
-        operation.variables.map { variable in
-            .local(
-                name: variable.name.value,
-                defaultValue: variable.defaultValue.map {
-                    ArgumentBuilder(schema: schema).constant($0, schema.resolve(variable.type))
-                })
-        }
     }
 }

@@ -3,61 +3,56 @@ import RelayArtifacts
 
 /// Builds reader nodes: what one fragment or operation itself selects.
 struct ReaderBuilder {
-    private let context: DocumentContext
+    private let documents: DocumentSet
     private let arguments: ArgumentBuilder
+    private let refetchable: RefetchableTransform
+    private let collector: SelectionCollector
 
-    init(_ context: DocumentContext) {
-        self.context = context
-        arguments = ArgumentBuilder(schema: context.schema)
+    /// - Parameter fragments: all, with the fields that paging needs.
+    init(_ documents: DocumentSet, _ fragments: [String: TypedFragment]) {
+        self.documents = documents
+        arguments = ArgumentBuilder(schema: documents.schema)
+        refetchable = RefetchableTransform(documents: documents, fragments: fragments)
+        collector = SelectionCollector(
+            schema: documents.schema, fragments: fragments, isComplete: false)
     }
 
-    func operation(_ operation: OperationDefinition) throws(RelayDocumentErrors) -> ReaderFragment {
-        let type = try context.rootType(operation)
+    /// What an operation or a fragment itself selects.
+    func tree(_ selections: [TypedSelection], on type: NamedType) -> SelectionTree {
+        collector.tree(selections, on: type)
+    }
+
+    /// - Parameter tree: what the operation selects.
+    func operation(_ operation: OperationDefinition, _ tree: SelectionTree) -> ReaderFragment {
         var paths = ConnectionPaths()
-        let selections = try self.selections(operation.selectionSet.selections, on: type, &paths)
+        let selections = self.selections(tree, &paths)
         return ReaderFragment(
-            name: operation.name?.value ?? "", type: type.name,
-            argumentDefinitions: context.variables(of: operation),
+            name: operation.name?.value ?? "", type: tree.type.name,
+            argumentDefinitions: arguments.definitions(operation.variables),
             metadata: metadata(operation.directives, paths), selections: selections)
     }
 
-    func fragment(_ fragment: FragmentDefinition) throws(RelayDocumentErrors) -> ReaderFragment {
-        let type = try context.compositeType(fragment.typeCondition)
+    /// - Parameter tree: what the fragment selects.
+    func fragment(_ fragment: TypedFragment, _ tree: SelectionTree) -> ReaderFragment {
+        let type = tree.type
         var paths = ConnectionPaths()
-        let selections = try self.selections(fragment.selectionSet.selections, on: type, &paths)
-        var metadata = metadata(fragment.directives, paths)
-        metadata.refetch = try RefetchableTransform.description(of: fragment, in: context)
+        let selections = self.selections(tree, &paths)
+        var metadata = metadata(fragment.definition.directives, paths)
+        metadata.refetch = refetchable.description(of: fragment)
         return ReaderFragment(
-            name: fragment.name.value, type: type.name,
+            name: fragment.name, type: type.name,
             abstractKey: type.kind.isAbstract ? "__is\(type.name)" : nil,
-            possibleTypes: context.possibleTypes(of: type),
-            argumentDefinitions: try definitions(of: fragment), metadata: metadata,
+            possibleTypes: documents.possibleTypes(of: type),
+            argumentDefinitions: definitions(of: fragment), metadata: metadata,
             selections: selections)
     }
 
-    private func definitions(
-        of fragment: FragmentDefinition
-    ) throws(RelayDocumentErrors) -> [ArgumentDefinition] {
-        var result: [ArgumentDefinition] = []
-        for argument in fragment.directives.named("argumentDefinitions")?.arguments ?? [] {
-            guard let declaration = ArgumentDeclaration(argument),
-                let reference = try? TypeReference(parsing: declaration.type)
-            else {
-                throw context.error(
-                    "Expected argument \"\(argument.name.value)\" to say its type: "
-                        + "{type: \"Int\"}.", at: argument.location)
-            }
-            result.append(
-                .local(
-                    name: declaration.name,
-                    defaultValue: declaration.defaultValue.map {
-                        arguments.constant($0, context.schema.resolve(reference))
-                    }))
-        }
-        let own = Set(result.map(\.name))
-        var usage = FragmentVariables(context: context, followsSpreads: false)
-        try usage.collect(fragment)
-        return result + usage.names.filter { !own.contains($0) }.map { .root(name: $0) }
+    private func definitions(of fragment: TypedFragment) -> [ArgumentDefinition] {
+        let declared = documents.variables(of: fragment.definition)
+        var usage = FragmentVariables(
+            documents, collector.fragments, following: .unmasked)
+        usage.collect(fragment)
+        return arguments.definitions(declared) + usage.names.map { .root(name: $0) }
     }
 
     private func metadata(_ directives: [Directive], _ paths: ConnectionPaths) -> ReaderMetadata {
@@ -77,29 +72,23 @@ struct ReaderBuilder {
     }
 
     private func selections(
-        _ selections: [Selection], on type: NamedType, _ paths: inout ConnectionPaths
-    ) throws(RelayDocumentErrors) -> [ReaderSelection] {
-        let tree = try SelectionCollector(context: context, inlined: nil)
-            .tree(selections, on: type)
-        return self.selections(tree, &paths)
-    }
-
-    private func selections(
         _ tree: SelectionTree, _ paths: inout ConnectionPaths
     ) -> [ReaderSelection] {
         var result: [ReaderSelection] = []
-        for (_, entry) in tree.entries {
+        for entry in tree.entries {
             switch entry {
             case .field(let selected):
                 result.append(field(selected, &paths))
             case .fragment(let type, let inner):
+                result.append(.inlineFragment(fragment(type, inner, &paths)))
+            case .alias(let name, let type, let inner):
+                paths.path.append(name)
                 result.append(
-                    .inlineFragment(
-                        ReaderInlineFragment(
-                            type: type.name,
-                            abstractKey: type.kind.isAbstract ? "__is\(type.name)" : nil,
-                            possibleTypes: context.possibleTypes(of: type),
-                            selections: selections(inner, &paths))))
+                    .alias(
+                        ReaderAlias(
+                            name: name, fragment: fragment(type, inner, &paths),
+                            isAlways: documents.schema.isSubType(tree.type.id, of: type.id))))
+                paths.path.removeLast()
             case .condition(let variable, let passingValue, let inner):
                 result.append(
                     .condition(
@@ -110,8 +99,7 @@ struct ReaderBuilder {
                 result.append(
                     .fragmentSpread(
                         ReaderFragmentSpread(
-                            name: spread.name.value,
-                            args: spreadArguments(spread))))
+                            name: spread.fragment.name.value, args: arguments(of: spread))))
             case .discriminator:
                 break
             }
@@ -119,41 +107,50 @@ struct ReaderBuilder {
         return result
     }
 
+    private func fragment(
+        _ type: NamedType, _ tree: SelectionTree, _ paths: inout ConnectionPaths
+    ) -> ReaderInlineFragment {
+        ReaderInlineFragment(
+            type: type.name, abstractKey: type.kind.isAbstract ? "__is\(type.name)" : nil,
+            possibleTypes: documents.possibleTypes(of: type),
+            selections: selections(tree, &paths))
+    }
+
     /// The values of `@arguments`, converted to the types that the fragment declares: they must produce the same
     /// storage keys as where the fragment is inlined in the operation.
-    private func spreadArguments(
-        _ spread: FragmentSpread
-    ) -> [any RelayArtifacts.Argument] {
-        let given = spread.directives.named("arguments")?.arguments ?? []
-        if given.isEmpty { return [] }
-        let declared = (try? context.fragment(spread))?.directives.named("argumentDefinitions")
-        return arguments.arguments(given) { name in
-            declared?.arguments.first { $0.name.value == name }
-                .flatMap { ArgumentDeclaration($0) }
-                .flatMap { try? TypeReference(parsing: $0.type) }
-                .flatMap { context.schema.resolve($0) }
+    private func arguments(of spread: SelectedSpread) -> [any RelayArtifacts.Argument] {
+        if spread.arguments.isEmpty { return [] }
+        let declared = documents.variables(of: spread.fragment)
+        return arguments.arguments(spread.arguments) { name in
+            declared.first { $0.name.value == name }.flatMap {
+                documents.schema.resolve($0.type)
+            }
         }
     }
 
-    private func field(_ selected: SelectedField, _ paths: inout ConnectionPaths) -> ReaderSelection
-    {
-        let field = selected.field
-        let directives = selected.directives
-        let required = directives.named("required").map {
-            RequiredAction(rawValue: $0.argument("action")?.printed() ?? "") ?? .none
-        }
-        guard let tree = selected.tree else {
-            let scalar = ReaderScalarField(
-                name: field.name.value, alias: field.alias?.value,
-                args: arguments.arguments(field.arguments, of: selected.definition),
-                required: required, catchTo: directives.catchTarget)
-            return field.name.value == RelayDirectives.recordIDField
-                ? .clientExtension(ReaderClientExtension(selections: [.field(scalar)]))
-                : .field(scalar)
+    private func field(
+        _ field: SelectedField, _ paths: inout ConnectionPaths
+    ) -> ReaderSelection {
+        let read = reading(field, &paths)
+        return documents.schema.isClient(field)
+            ? .clientExtension(ReaderClientExtension(selections: [read])) : read
+    }
+
+    private func reading(
+        _ field: SelectedField, _ paths: inout ConnectionPaths
+    ) -> ReaderSelection {
+        let directives = field.directives
+        let required = directives.requiredAction
+        guard let tree = field.tree else {
+            return .field(
+                ReaderScalarField(
+                    name: field.name, alias: field.alias,
+                    args: arguments.arguments(field.arguments, of: field.definition),
+                    required: required, catchTo: directives.catchTarget))
         }
         paths.path.append(field.responseName)
         defer { paths.path.removeLast() }
-        let connection = ConnectionDirective(field)
+        let connection = ConnectionDirective(directives, arguments: field.arguments)
         if connection != nil {
             paths.found.append(
                 ConnectionMetadata(
@@ -167,22 +164,16 @@ struct ReaderBuilder {
         }
         return .field(
             ReaderLinkedField(
-                name: connection.map { "__\($0.key)_connection" } ?? field.name.value,
-                alias: connection == nil ? field.alias?.value : field.responseName,
-                args: arguments.arguments(kept, of: selected.definition),
+                name: connection.map { "__\($0.key)_connection" } ?? field.name,
+                alias: connection == nil ? field.alias : field.responseName,
+                args: arguments.arguments(kept, of: field.definition),
                 concreteType: tree.type.kind == .object ? tree.type.name : nil,
-                plural: selected.definition.type.listItem != nil, required: required,
+                plural: field.definition.type.listItem != nil, required: required,
                 catchTo: directives.catchTarget, selections: selections(tree, &paths)))
     }
 }
 
-extension [Directive] {
-    fileprivate var catchTarget: CatchTarget? {
-        named("catch").map { CatchTarget(rawValue: $0.argument("to")?.printed() ?? "") ?? .result }
-    }
-}
-
-extension Field {
+extension SelectedField {
     /// The variables that page a connection in one direction.
     fileprivate func paging(_ count: String, _ cursor: String) -> ConnectionVariableConfig? {
         func variable(_ name: String) -> String? {

@@ -2,77 +2,41 @@ import GraphQLLanguage
 
 /// Adds to a field with `@connection` what its handler needs: the edges' cursors and the type of their
 /// nodes, and the part of `pageInfo` for the directions in which it is paged (Cursor Connections §4, §5).
-enum ConnectionTransform {
-    static func apply(to context: inout DocumentContext) throws(RelayDocumentErrors) {
-        for fragment in context.fragmentsInOrder {
-            let selections = try transform(fragment.selectionSet.selections, context)
-            context.replace(fragment.with(selections: selections))
-        }
-        var operations: [OperationDefinition] = []
-        for operation in context.operations {
-            operations.append(
-                operation.with(
-                    selections: try transform(operation.selectionSet.selections, context)))
-        }
-        context.operations = operations
-    }
+struct ConnectionTransform {
+    let schema: Schema
 
-    private static func transform(
-        _ selections: [Selection], _ context: DocumentContext
-    ) throws(RelayDocumentErrors) -> [Selection] {
-        var result: [Selection] = []
-        for selection in selections {
-            switch selection {
-            case .field(let field):
-                guard let set = field.selectionSet else {
-                    result.append(selection)
-                    continue
-                }
-                var inner = try transform(set.selections, context)
-                if let directive = field.directives.named("connection") {
-                    try check(field, directive, context)
-                    addPaging(to: &inner, of: field)
-                }
-                result.append(.field(field.with(selections: inner)))
-            case .inlineFragment(let fragment):
-                let inner = try transform(fragment.selectionSet.selections, context)
-                result.append(.inlineFragment(fragment.with(selections: inner)))
-            case .fragmentSpread:
-                result.append(selection)
-            }
-        }
-        return result
-    }
-
-    private static func check(
-        _ field: Field, _ directive: Directive, _ context: DocumentContext
-    ) throws(RelayDocumentErrors) {
-        guard field.arguments.contains(where: { ["first", "last"].contains($0.name.value) }) else {
-            throw context.error(
-                "Expected field \"\(field.responseName)\" to have a \"first\" or \"last\" argument.",
-                at: field.location)
-        }
-        let suffix = "_" + field.responseName
-        guard let key = directive.argument("key")?.string, key.hasSuffix(suffix),
-            key.utf8.count > suffix.utf8.count
-        else {
-            throw context.error(
-                "Expected the \"key\" argument of @connection to be of form "
-                    + "\"<SomeName>\(suffix)\".", at: directive.location)
+    func applied(to selections: [TypedSelection]) -> [TypedSelection] {
+        selections.mapped { field in
+            if ConnectionDirective(field) != nil { addPaging(to: &field) }
         }
     }
 
-    private static func addPaging(to selections: inout [Selection], of field: Field) {
+    private func addPaging(to field: inout TypedField) {
+        var selections = field.selections ?? []
         let place = field.location
-        func plain(_ name: String, _ selections: [Field] = []) -> Field {
-            .generated(name, selections: selections.map { .field($0) }, at: place)
+        func plain(_ name: String, on type: NamedType, _ inner: [String] = []) -> TypedField? {
+            guard var field = schema.plainField(name, on: type, at: place) else { return nil }
+            if field.type.kind.isComposite {
+                let type = field.type
+                field.selections = inner.compactMap {
+                    schema.plainField($0, on: type, at: place).map { .field($0) }
+                }
+            }
+            return field
         }
-        selections.merge(plain("edges", [plain("cursor"), plain("node", [plain("__typename")])]))
-        var pageInfo: [Field] = []
+        if var edges = schema.plainField("edges", on: field.type, at: place) {
+            let added = [
+                plain("cursor", on: edges.type), plain("node", on: edges.type, ["__typename"]),
+            ]
+            edges.selections = added.compactMap { $0.map { .field($0) } }
+            selections.merge(edges)
+        }
+        var pageInfo: [String] = []
         let given = Set(field.arguments.map(\.name.value))
-        if given.contains("first") { pageInfo += [plain("endCursor"), plain("hasNextPage")] }
-        if given.contains("last") { pageInfo += [plain("hasPreviousPage"), plain("startCursor")] }
-        selections.merge(plain("pageInfo", pageInfo))
+        if given.contains("first") { pageInfo += ["endCursor", "hasNextPage"] }
+        if given.contains("last") { pageInfo += ["hasPreviousPage", "startCursor"] }
+        if let added = plain("pageInfo", on: field.type, pageInfo) { selections.merge(added) }
+        field.selections = selections
     }
 }
 
@@ -84,17 +48,51 @@ struct ConnectionDirective {
 
     static let pagingArguments: Set<String> = ["first", "last", "after", "before"]
 
-    init?(_ field: Field) {
-        guard let directive = field.directives.named("connection"),
+    init?(_ field: TypedField) {
+        self.init(field.directives, arguments: field.arguments)
+    }
+
+    /// - Parameter arguments: those of the field.
+    init?(_ directives: [Directive], arguments: [Argument]) {
+        guard let directive = directives.named("connection"),
             let key = directive.argument("key")?.string
         else { return nil }
         self.key = key
         if let filters = directive.argument("filters")?.strings {
             self.filters = filters.isEmpty ? nil : filters
         } else {
-            let names = field.arguments.map(\.name.value)
-                .filter { !Self.pagingArguments.contains($0) }
+            let names = arguments.map(\.name.value).filter { !Self.pagingArguments.contains($0) }
             filters = names.isEmpty ? nil : names
         }
+    }
+}
+
+extension Schema {
+    /// A field that is not in the document, located at what requires it; nil if the type lacks it.
+    func plainField(
+        _ name: String, alias: String? = nil, on type: NamedType, at location: Int
+    ) -> TypedField? {
+        guard let definition = field(name, on: type) else { return nil }
+        return TypedField(
+            alias: alias, name: name, definition: definition, type: self[definition.namedType],
+            location: location, isWritten: false)
+    }
+}
+
+extension [TypedSelection] {
+    /// Adds a plain field, or merges its selections into an existing one.
+    fileprivate mutating func merge(_ added: TypedField) {
+        for (index, selection) in enumerated() {
+            guard case .field(var present) = selection, present.name == added.name,
+                present.alias == nil, present.directives.isEmpty
+            else { continue }
+            guard let more = added.selections else { return }
+            var selections = present.selections ?? []
+            for field in more.fields { selections.merge(field) }
+            present.selections = selections
+            self[index] = .field(present)
+            return
+        }
+        append(.field(added))
     }
 }

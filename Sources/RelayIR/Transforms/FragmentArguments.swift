@@ -1,101 +1,68 @@
 import GraphQLLanguage
 
-/// One operation and the fragments it needs, ready for the server except for Relay's directives.
-struct CompleteOperation {
-    var operation: OperationDefinition
-    /// Each name once.
-    var fragments: [FragmentDefinition]
-}
-
 /// Specializes fragments with arguments: every distinct set of arguments produces a separate
 /// fragment, with the values in place of its variables, because the server only knows an operation's
 /// variables.
+///
+/// What a fragment becomes depends on its arguments alone, so operations share it.
 struct FragmentArguments {
-    private let context: DocumentContext
-    private var fragments: [String: FragmentDefinition] = [:]
-    /// Names of fragments being specialized, to detect cycles.
-    private var open: Set<String> = []
+    private let documents: DocumentSet
+    /// By name, none of which spreads itself.
+    private let fragments: [String: TypedFragment]
+    /// What operations need, by the names that it has there.
+    private(set) var specialized: [String: TypedFragment] = [:]
 
-    /// - Throws: for an unknown fragment or argument, and for fragments that spread themselves.
-    static func applied(
-        to operation: OperationDefinition, in context: DocumentContext
-    ) throws(RelayDocumentErrors) -> CompleteOperation {
-        var transform = FragmentArguments(context: context)
-        let selections = try transform.selections(operation.selectionSet.selections, nil)
-        return CompleteOperation(
-            operation: operation.with(selections: selections),
-            fragments: transform.fragments.sorted { $0.key < $1.key }.map(\.value))
+    init(_ fragments: [String: TypedFragment], in documents: DocumentSet) {
+        self.documents = documents
+        self.fragments = fragments
     }
 
-    private init(context: DocumentContext) { self.context = context }
+    mutating func apply(to operation: inout TypedOperation) {
+        operation.selections = selections(operation.selections, nil)
+    }
 
     /// The values of the variables that a fragment declares. nil if no value is given.
     private typealias Scope = [String: Value?]
 
     private mutating func selections(
-        _ selections: [Selection], _ scope: Scope?
-    ) throws(RelayDocumentErrors) -> [Selection] {
-        var result: [Selection] = []
-        for selection in selections {
+        _ selections: [TypedSelection], _ scope: Scope?
+    ) -> [TypedSelection] {
+        selections.map { selection in
+            var selection = selection
+            selection.directives = directives(selection.directives, scope)
             switch selection {
-            case .field(let field):
-                var inner: [Selection]?
-                if let set = field.selectionSet {
-                    inner = try self.selections(set.selections, scope)
+            case .field(var field):
+                field.arguments = arguments(field.arguments, scope)
+                if let inner = field.selections {
+                    field.selections = self.selections(inner, scope)
                 }
-                result.append(
-                    .field(
-                        field.with(
-                            arguments: arguments(field.arguments, scope),
-                            directives: directives(field.directives, scope), selections: inner)))
-            case .inlineFragment(let fragment):
-                let inner = try self.selections(fragment.selectionSet.selections, scope)
-                result.append(
-                    .inlineFragment(
-                        fragment.with(
-                            directives: directives(fragment.directives, scope), selections: inner)))
-            case .fragmentSpread(let spread):
-                result.append(.fragmentSpread(try specialized(spread, scope)))
+                return .field(field)
+            case .inlineFragment(var fragment):
+                fragment.selections = self.selections(fragment.selections, scope)
+                return .inlineFragment(fragment)
+            case .spread(var spread):
+                specialize(&spread)
+                return .spread(spread)
             }
         }
-        return result
     }
 
-    private mutating func specialized(
-        _ spread: FragmentSpread, _ scope: Scope?
-    ) throws(RelayDocumentErrors) -> FragmentSpread {
-        let fragment = try context.fragment(spread)
-        let declared = fragment.directives.named("argumentDefinitions")?.arguments ?? []
-        let given = arguments(spread.directives.named("arguments")?.arguments ?? [], scope)
-        for argument in given
-        where !declared.contains(where: { $0.name.value == argument.name.value }) {
-            throw context.error(
-                "Fragment \"\(fragment.name.value)\" has no argument \"\(argument.name.value)\".",
-                at: argument.location)
-        }
+    private mutating func specialize(_ spread: inout TypedSpread) {
+        let declared = documents.variables(of: spread.fragment)
+        let given = spread.directives.named(RelayDirectives.arguments)?.arguments ?? []
+        spread.directives.removeAll { $0.name.value == RelayDirectives.arguments }
+        let fragment = fragments[spread.name]
+        spread.name = Self.name(of: spread.fragment, given)
+        guard specialized[spread.name] == nil, var fragment else { return }
         var inner: Scope = [:]
-        for definition in declared {
-            let name = definition.name.value
+        for variable in declared {
+            let name = variable.name.value
             inner[name] = .some(
-                given.first { $0.name.value == name }?.value
-                    ?? ArgumentDeclaration(definition)?.defaultValue)
+                given.first { $0.name.value == name }?.value ?? variable.defaultValue)
         }
-        let name = Self.name(of: fragment, given)
-        if fragments[name] == nil {
-            guard open.insert(name).inserted else {
-                throw context.error(
-                    "Cannot spread fragment \"\(fragment.name.value)\" within itself.",
-                    at: spread.location)
-            }
-            fragments[name] = fragment.with(
-                name: name, selections: try selections(fragment.selectionSet.selections, inner))
-            open.remove(name)
-        }
-        return FragmentSpread(
-            name: Name(name, location: spread.name.location),
-            directives: directives(
-                spread.directives.filter { $0.name.value != "arguments" }, scope),
-            location: spread.location)
+        fragment.name = spread.name
+        fragment.selections = selections(fragment.selections, inner)
+        specialized[spread.name] = fragment
     }
 
     /// A fragment with arguments gets a name derived from them alone, so that texts are the same in
@@ -145,23 +112,5 @@ struct FragmentArguments {
         default:
             return value
         }
-    }
-}
-
-/// One entry of `@argumentDefinitions(name: {type: "Int", defaultValue: 10})`.
-struct ArgumentDeclaration {
-    let name: String
-    /// As written in a document: `Int!`.
-    let type: String
-    let defaultValue: Value?
-
-    /// nil if it has no type.
-    init?(_ argument: Argument) {
-        guard case .object(let fields) = argument.value.kind,
-            let type = fields.first(where: { $0.name.value == "type" })?.value.string
-        else { return nil }
-        name = argument.name.value
-        self.type = type
-        defaultValue = fields.first { $0.name.value == "defaultValue" }?.value
     }
 }

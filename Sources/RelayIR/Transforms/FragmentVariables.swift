@@ -3,31 +3,38 @@ import GraphQLLanguage
 /// The variables that a fragment uses but does not declare, with the types of the places where they
 /// are used.
 struct FragmentVariables {
-    let context: DocumentContext
-    /// Whether uses in spread fragments count too.
-    let followsSpreads: Bool
+    private let documents: DocumentSet
+    private let fragments: [String: TypedFragment]
+    private let spreads: Spreads
     /// In order of first use.
     private(set) var names: [String] = []
     private(set) var types: [String: WrappedType] = [:]
     private var visited: Set<String> = []
 
-    init(context: DocumentContext, followsSpreads: Bool) {
-        self.context = context
-        self.followsSpreads = followsSpreads
+    /// The spreads whose fragments' uses count, too.
+    enum Spreads {
+        case all
+        /// Those whose fragments are read together with what spreads them.
+        case unmasked
     }
 
-    mutating func collect(_ fragment: FragmentDefinition) throws(RelayDocumentErrors) {
-        guard visited.insert(fragment.name.value).inserted else { return }
-        let declared = Set(
-            fragment.directives.named("argumentDefinitions")?.arguments.map(\.name.value) ?? [])
-        var inner = FragmentVariables(context: context, followsSpreads: followsSpreads)
+    /// - Parameter fragments: by name.
+    init(
+        _ documents: DocumentSet, _ fragments: [String: TypedFragment], following spreads: Spreads
+    ) {
+        self.documents = documents
+        self.fragments = fragments
+        self.spreads = spreads
+    }
+
+    mutating func collect(_ fragment: TypedFragment) {
+        guard visited.insert(fragment.name).inserted else { return }
+        let declared = Set(documents.variables(of: fragment.definition).map(\.name.value))
+        var inner = FragmentVariables(documents, fragments, following: spreads)
         inner.visited = visited
-        try inner.collect(
-            fragment.selectionSet.selections, on: try context.compositeType(fragment.typeCondition))
+        inner.collect(fragment.selections)
         visited = inner.visited
-        for name in inner.names where !declared.contains(name) {
-            note(name, inner.types[name])
-        }
+        for name in inner.names where !declared.contains(name) { note(name, inner.types[name]) }
     }
 
     private mutating func note(_ name: String, _ type: WrappedType?) {
@@ -37,38 +44,40 @@ struct FragmentVariables {
         if types[name]?.isNonNull != true { types[name] = type }
     }
 
-    private mutating func collect(
-        _ selections: [Selection], on type: NamedType
-    ) throws(RelayDocumentErrors) {
+    private mutating func collect(_ selections: [TypedSelection]) {
         for selection in selections {
+            for directive in selection.directives { collect(directive, of: selection) }
             switch selection {
             case .field(let field):
-                collect(field.directives)
-                guard field.name.value != RelayDirectives.recordIDField else { continue }
-                let definition = try context.field(field, on: type)
                 for argument in field.arguments {
-                    collect(argument.value, definition.argument(argument.name.value)?.placeType)
+                    collect(
+                        argument.value,
+                        field.definition.argument(argument.name.value)?.placeType)
                 }
-                if let set = field.selectionSet {
-                    try collect(set.selections, on: context.schema[definition.namedType])
-                }
-            case .inlineFragment(let fragment):
-                collect(fragment.directives)
-                try collect(
-                    fragment.selectionSet.selections, on: try context.type(of: fragment, in: type))
-            case .fragmentSpread(let spread):
-                collect(spread.directives)
-                if followsSpreads { try collect(try context.fragment(spread)) }
+                collect(field.selections ?? [])
+            case .inlineFragment(let fragment): collect(fragment.selections)
+            case .spread(let spread):
+                guard spreads == .all || spread.isUnmasked else { continue }
+                if let fragment = fragments[spread.name] { collect(fragment) }
             }
         }
     }
 
-    private mutating func collect(_ directives: [Directive]) {
-        for directive in directives {
-            let definition = context.schema.directive(named: directive.name.value)
-            for argument in directive.arguments {
-                collect(argument.value, definition?.argument(argument.name.value)?.placeType)
-            }
+    private mutating func collect(_ directive: Directive, of selection: TypedSelection) {
+        let definition = documents.schema.directive(named: directive.name.value)
+        var declared: [VariableDefinition] = []
+        if case .spread(let spread) = selection, directive.name.value == RelayDirectives.arguments {
+            declared = documents.variables(of: spread.fragment)
+        }
+        for argument in directive.arguments {
+            let name = argument.name.value
+            let type =
+                declared.first { $0.name.value == name }.flatMap { variable in
+                    documents.schema.resolve(variable.type).map {
+                        variable.defaultValue == nil ? $0 : $0.nullable
+                    }
+                } ?? definition?.argument(name)?.placeType
+            collect(argument.value, type)
         }
     }
 
@@ -79,7 +88,7 @@ struct FragmentVariables {
         case .list(let items):
             for item in items { collect(item, type?.listItem) }
         case .object(let fields):
-            let input = type.map { context.schema[$0.namedType] }
+            let input = type.map { documents.schema[$0.namedType] }
             for field in fields {
                 collect(field.value, input?.inputField(field.name.value)?.placeType)
             }

@@ -9,92 +9,59 @@ struct GeneratedFields {
     /// An interface `Node` with an `id`.
     private let node: NamedType?
 
-    static func added(
-        to complete: CompleteOperation, schema: Schema
-    ) throws(RelayDocumentErrors) -> CompleteOperation {
-        let transform = GeneratedFields(schema)
-        guard let root = schema.rootType(of: complete.operation.operation) else { return complete }
-        let operation = complete.operation
-        return CompleteOperation(
-            operation: operation.with(
-                selections: transform.selections(operation.selectionSet.selections, on: root)),
-            fragments: complete.fragments.map { fragment in
-                guard let type = schema.type(named: fragment.typeCondition.value) else {
-                    return fragment
-                }
-                return fragment.with(
-                    selections: transform.inFragment(
-                        fragment.selectionSet.selections, on: type, at: fragment.location))
-            })
-    }
-
-    private init(_ schema: Schema) {
+    init(_ schema: Schema) {
         self.schema = schema
         idType = schema.type(named: "ID")?.id
         let node = schema.type(named: "Node")
         self.node = node.flatMap { $0.kind == .interface && $0.field("id") != nil ? $0 : nil }
     }
 
-    /// Transforms a selection set on `type`. What the schema does not know is left as it is;
-    /// validation will report it.
-    private func selections(_ selections: [Selection], on type: NamedType) -> [Selection] {
-        selections.map { selection in
-            switch selection {
-            case .field(let field):
-                guard let set = field.selectionSet,
-                    let definition = schema.field(field.name.value, on: type)
-                else { return selection }
-                let inner = schema[definition.namedType]
-                return .field(
-                    field.with(
-                        selections: ofRecord(
-                            self.selections(set.selections, on: inner), on: inner,
-                            at: field.location)))
-            case .inlineFragment(let fragment):
-                guard let condition = fragment.typeCondition else {
-                    return .inlineFragment(
-                        fragment.with(
-                            selections: self.selections(
-                                fragment.selectionSet.selections, on: type)))
-                }
-                guard let inner = schema.type(named: condition.value) else { return selection }
-                return .inlineFragment(
-                    fragment.with(
-                        selections: inFragment(
-                            fragment.selectionSet.selections, on: inner, at: fragment.location)))
-            case .fragmentSpread:
-                return selection
-            }
+    func add(to operation: inout TypedOperation) {
+        operation.selections = selections(operation.selections)
+    }
+
+    func add(to fragment: inout TypedFragment) {
+        fragment.selections = inFragment(
+            selections(fragment.selections), on: fragment.type, at: fragment.definition.location)
+    }
+
+    private func selections(_ selections: [TypedSelection]) -> [TypedSelection] {
+        selections.mapped { field in
+            guard let inner = field.selections else { return }
+            field.selections = ofRecord(inner, on: field.type, at: field.location)
+        } fragment: { fragment in
+            guard let condition = fragment.condition else { return }
+            fragment.selections = inFragment(
+                fragment.selections, on: condition, at: fragment.location)
         }
     }
 
     private func inFragment(
-        _ selections: [Selection], on type: NamedType, at location: Int
-    ) -> [Selection] {
-        let selections = self.selections(selections, on: type)
-        guard type.kind.isAbstract else { return selections }
-        return [discriminator(type, location)] + selections
+        _ selections: [TypedSelection], on type: NamedType, at location: Int
+    ) -> [TypedSelection] {
+        type.kind.isAbstract ? discriminator(type, location) + selections : selections
     }
 
-    private func discriminator(_ type: NamedType, _ location: Int) -> Selection {
-        .field(.generated("__typename", alias: "__is\(type.name)", at: location))
+    private func discriminator(_ type: NamedType, _ location: Int) -> [TypedSelection] {
+        plain("__typename", alias: "__is\(type.name)", on: type, location)
+    }
+
+    private func plain(
+        _ name: String, alias: String? = nil, on type: NamedType, _ location: Int
+    ) -> [TypedSelection] {
+        schema.plainField(name, alias: alias, on: type, at: location).map { [.field($0)] } ?? []
     }
 
     /// What every object selected through a field includes.
     private func ofRecord(
-        _ selections: [Selection], on type: NamedType, at location: Int
-    ) -> [Selection] {
+        _ selections: [TypedSelection], on type: NamedType, at location: Int
+    ) -> [TypedSelection] {
         var selections = selections
-        func add(_ name: String) {
-            if !selections.selectsPlainly(name) {
-                selections.append(.field(.generated(name, at: location)))
-            }
-        }
         if type.kind.isAbstract, !selections.selectsPlainly("__typename") {
-            selections.insert(.field(.generated("__typename", at: location)), at: 0)
+            selections = plain("__typename", on: type, location) + selections
         }
         if hasID(type) {
-            add("id")
+            if !selections.selectsPlainly("id") { selections += plain("id", on: type, location) }
         } else if type.kind.isAbstract {
             selections += identification(of: type, at: location)
         }
@@ -109,24 +76,21 @@ struct GeneratedFields {
     }
 
     /// `... on Node { id }`, and the same for types that have an id but are not a `Node`.
-    private func identification(of type: NamedType, at location: Int) -> [Selection] {
-        var result: [Selection] = []
-        func add(on type: NamedType, _ selections: [Selection]) {
+    private func identification(of type: NamedType, at location: Int) -> [TypedSelection] {
+        var result: [TypedSelection] = []
+        func add(on type: NamedType, _ selections: [TypedSelection]) {
             result.append(
                 .inlineFragment(
-                    InlineFragment(
-                        typeCondition: Name(type.name, location: location), directives: [],
-                        selectionSet: SelectionSet(selections: selections, location: location),
-                        location: location)))
+                    TypedInlineFragment(
+                        condition: type, type: type, selections: selections, location: location)))
         }
-        let id = Selection.field(.generated("id", at: location))
         if let node, schema.overlap(type.id, node.id) {
-            add(on: node, [discriminator(node, location), id])
+            add(on: node, discriminator(node, location) + plain("id", on: node, location))
         }
         for possible in schema.possibleTypes(of: type.id).map({ schema[$0] }) where hasID(possible)
         {
             if let node, schema.isSubType(possible.id, of: node.id) { continue }
-            add(on: possible, [id])
+            add(on: possible, plain("id", on: possible, location))
         }
         return result
     }

@@ -3,73 +3,107 @@ import RelayArtifacts
 
 /// Generates the query for `@refetchable(queryName:)`: the same fragment, on the record that it was
 /// read from, with the fragment's arguments as variables.
-enum RefetchableTransform {
-    static func apply(to context: inout DocumentContext) throws(RelayDocumentErrors) {
-        for fragment in context.fragmentsInOrder {
-            guard let description = try description(of: fragment, in: context) else { continue }
-            context.operations.append(try query(fragment, description, context))
+struct RefetchableTransform {
+    let documents: DocumentSet
+    let fragments: [String: TypedFragment]
+
+    /// nil without `@refetchable`, or where it is wrong.
+    func description(of fragment: TypedFragment) -> RefetchDescription? {
+        guard let directive = fragment.definition.directives.named("refetchable"),
+            let name = directive.argument("queryName")?.string
+        else { return nil }
+        return documents.schema.refetchPath(of: fragment.type).map {
+            RefetchDescription(
+                operation: name, path: $0, identifierField: $0 == ["node"] ? "id" : nil)
         }
     }
 
     /// nil without `@refetchable`.
-    static func description(
-        of fragment: FragmentDefinition, in context: DocumentContext
-    ) throws(RelayDocumentErrors) -> RefetchDescription? {
-        guard let directive = fragment.directives.named("refetchable") else { return nil }
-        guard let name = directive.argument("queryName")?.string else {
-            throw context.error(
-                "Expected @refetchable to have a \"queryName\".", at: directive.location)
-        }
-        let schema = context.schema
-        let type = try context.compositeType(fragment.typeCondition)
-        if type.id == schema.queryType { return RefetchDescription(operation: name, path: []) }
-        let query = schema.queryType.map { schema[$0] }
-        if type.name == "Viewer", query?.field("viewer") != nil {
-            return RefetchDescription(operation: name, path: ["viewer"])
-        }
-        if let node = schema.type(named: "Node"), schema.isSubType(type.id, of: node.id),
-            query?.field("node") != nil
-        {
-            return RefetchDescription(operation: name, path: ["node"], identifierField: "id")
-        }
-        throw context.error(
-            "Cannot refetch fragment \"\(fragment.name.value)\": "
-                + "\"\(type.name)\" is neither Query nor Viewer nor a Node.", at: directive.location
-        )
-    }
-
-    private static func query(
-        _ fragment: FragmentDefinition, _ description: RefetchDescription,
-        _ context: DocumentContext
-    ) throws(RelayDocumentErrors) -> OperationDefinition {
-        let declared = (fragment.directives.named("argumentDefinitions")?.arguments ?? [])
-            .compactMap(ArgumentDeclaration.init)
-        var variables = declared.map {
-            "$\($0.name): \($0.type)" + ($0.defaultValue.map { " = " + $0.printed() } ?? "")
-        }
-        var usage = FragmentVariables(context: context, followsSpreads: true)
-        try usage.collect(fragment)
-        for name in usage.names {
-            guard let type = usage.types[name] else { continue }
-            variables.append("$\(name): \(context.schema.print(type))")
-        }
-        let arguments = declared.map { "\($0.name): $\($0.name)" }.joined(separator: ", ")
-        var body =
-            "..." + fragment.name.value + (arguments.isEmpty ? "" : " @arguments(\(arguments))")
+    func query(of fragment: TypedFragment) -> OperationDefinition? {
+        guard let description = description(of: fragment),
+            let directive = fragment.definition.directives.named("refetchable")
+        else { return nil }
+        let location = directive.location
+        let declared = documents.variables(of: fragment.definition)
+        let spread = Selection.fragmentSpread(
+            FragmentSpread(
+                name: Name(fragment.name, location: location),
+                directives: declared.isEmpty
+                    ? []
+                    : [
+                        Directive(
+                            name: Name(RelayDirectives.arguments, location: location),
+                            arguments: declared.map { argument($0.name.value, location) },
+                            location: location)
+                    ], location: location))
+        var variables = declared + used(in: fragment, at: location)
+        var selections = [spread]
         if let field = description.path.first {
             let isByID = description.identifierField != nil
-            if isByID { variables.append("$id: ID!") }
-            body = "\(field)\(isByID ? "(id: $id)" : "") { \(body) }"
+            if isByID { variables.append(id(at: location)) }
+            selections = [
+                .field(
+                    Field(
+                        alias: nil, name: Name(field, location: location),
+                        arguments: isByID ? [argument("id", location)] : [], directives: [],
+                        selectionSet: SelectionSet(selections: [spread], location: location)))
+            ]
         }
-        let list = variables.isEmpty ? "" : "(\(variables.joined(separator: ", ")))"
-        do throws(DocumentError) {
-            let document = try Document(
-                parsing: "query \(description.operation)\(list) { \(body) }")
-            if let operation = document.operations.first { return operation }
-        } catch {
-            throw RelayDocumentErrors([error])
+        return OperationDefinition(
+            description: nil, operation: .query,
+            name: Name(description.operation, location: location), variables: variables,
+            directives: [],
+            selectionSet: SelectionSet(selections: selections, location: location),
+            location: location)
+    }
+
+    /// The variables that the fragment, and those that it spreads, leave to the operation.
+    private func used(in fragment: TypedFragment, at location: Int) -> [VariableDefinition] {
+        var usage = FragmentVariables(documents, fragments, following: .all)
+        usage.collect(fragment)
+        return usage.names.compactMap { name in
+            guard let type = usage.types[name] else { return nil }
+            return VariableDefinition(
+                name: Name(name, location: location),
+                type: documents.schema.reference(type, at: location), defaultValue: nil,
+                location: location)
         }
-        throw context.error(
-            "Cannot make the query \"\(description.operation)\".", at: fragment.location)
+    }
+
+    private func argument(_ name: String, _ location: Int) -> GraphQLLanguage.Argument {
+        Argument(
+            name: Name(name, location: location),
+            value: Value(.variable(name), location: location))
+    }
+
+    private func id(at location: Int) -> VariableDefinition {
+        VariableDefinition(
+            name: Name("id", location: location),
+            type: .nonNull(.named(Name("ID", location: location))), defaultValue: nil,
+            location: location)
+    }
+}
+
+extension Schema {
+    /// Where a query finds the record of a fragment again: the response names that lead to it; nil if it cannot.
+    func refetchPath(of type: NamedType) -> [String]? {
+        if type.id == queryType { return [] }
+        let query = queryType.map { self[$0] }
+        if type.name == "Viewer", query?.field("viewer") != nil { return ["viewer"] }
+        if let node = self.type(named: "Node"), isSubType(type.id, of: node.id),
+            query?.field("node") != nil
+        {
+            return ["node"]
+        }
+        return nil
+    }
+
+    /// A type as a document refers to it.
+    fileprivate func reference(_ type: WrappedType, at location: Int) -> TypeReference {
+        switch type {
+        case .named(let id): .named(Name(self[id].name, location: location))
+        case .list(let inner): .list(reference(inner, at: location), location: location)
+        case .nonNull(let inner): .nonNull(reference(inner, at: location))
+        }
     }
 }

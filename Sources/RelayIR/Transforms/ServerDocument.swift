@@ -1,130 +1,171 @@
 import GraphQLLanguage
 
-/// An operation as sent to the server: without Relay's own directives and fields.
+/// An operation as sent to the server: without Relay's own directives, and without what only the client's schema has.
 struct ServerDocument {
     let definitions: [Definition]
     let text: String
 
-    init(_ complete: CompleteOperation) {
-        let operation = complete.operation
-        definitions =
-            [
-                .operation(
-                    OperationDefinition(
-                        description: operation.description, operation: operation.operation,
-                        name: operation.name,
-                        variables: operation.variables.filter {
-                            !Self.isOurs($0.name.value, in: complete)
-                        },
-                        directives: Self.directives(operation.directives),
-                        selectionSet: SelectionSet(
-                            selections: Self.selections(operation.selectionSet.selections),
-                            location: operation.selectionSet.location),
-                        location: operation.location))
-            ]
-            + complete.fragments.map {
-                .fragment(
-                    $0.with(
-                        directives: Self.directives($0.directives),
-                        selections: Self.selections($0.selectionSet.selections)))
-            }
-        text = definitions.map { $0.printed() }.joined(separator: "\n\n") + "\n"
-    }
+    /// - Parameter fragments: by name, all that the operation spreads and those that they spread.
+    init(_ operation: TypedOperation, _ fragments: [String: ServerFragment], schema: Schema) {
+        let server = Stripping(schema: schema)
+        let definition = operation.definition
+        let selectionSet = server.selectionSet(
+            operation.selections, on: operation.type, at: definition.location)
+        let directives = server.directives(definition.directives)
 
-    func validate(against schema: Schema, source: Source) throws(RelayDocumentErrors) {
-        let errors = Document(source: source, definitions: definitions).validate(against: schema)
-        if !errors.isEmpty { throw RelayDocumentErrors(errors) }
-    }
-
-    /// Whether only Relay's directives use a variable, such as the `connections` of `@appendNode`:
-    /// the server must not see it.
-    private static func isOurs(_ variable: String, in complete: CompleteOperation) -> Bool {
-        var uses = VariableUses(variable)
-        uses.count(complete.operation.directives)
-        uses.count(complete.operation.selectionSet.selections)
-        for fragment in complete.fragments { uses.count(fragment.selectionSet.selections) }
-        return uses.ours > 0 && uses.servers == 0
-    }
-
-    private static func directives(_ directives: [Directive]) -> [Directive] {
-        directives.filter { !RelayDirectives.names.contains($0.name.value) }
-    }
-
-    private static func selections(_ selections: [Selection]) -> [Selection] {
-        var result: [Selection] = []
-        for selection in selections {
-            switch selection {
-            case .field(let field):
-                guard field.name.value != RelayDirectives.recordIDField else { continue }
-                result.append(
-                    .field(
-                        field.with(
-                            directives: directives(field.directives),
-                            selections: field.selectionSet.map { self.selections($0.selections) })))
-            case .inlineFragment(let fragment):
-                result.append(
-                    .inlineFragment(
-                        fragment.with(
-                            directives: directives(fragment.directives),
-                            selections: self.selections(fragment.selectionSet.selections))))
-            case .fragmentSpread(let spread):
-                result.append(
-                    .fragmentSpread(
-                        FragmentSpread(
-                            name: spread.name, directives: directives(spread.directives),
-                            location: spread.location)))
-            }
+        var uses = Uses(directives)
+        uses.note(selectionSet)
+        var reached: [String: ServerFragment] = [:]
+        while let name = uses.spreads.popLast() {
+            guard reached[name] == nil, let fragment = fragments[name] else { continue }
+            reached[name] = fragment
+            uses.variables.formUnion(fragment.uses.variables)
+            uses.spreads += fragment.uses.spreads
         }
-        // A selection set must not be empty; it contained only `__id`.
-        if result.isEmpty, let first = selections.first, case .field(let field) = first {
-            result.append(.field(.generated("__typename", at: field.location)))
-        }
-        return result
+        let spread = reached.sorted { $0.key < $1.key }.map(\.value)
+        let stripped = OperationDefinition(
+            description: definition.description, operation: definition.operation,
+            name: definition.name,
+            // What only Relay's directives use, such as the `connections` of `@appendNode`, the server must not see.
+            variables: definition.variables.filter { uses.variables.contains($0.name.value) },
+            directives: directives, selectionSet: selectionSet, location: definition.location)
+        definitions = [.operation(stripped)] + spread.map { .fragment($0.definition) }
+        text =
+            ([Definition.operation(stripped).printed()] + spread.map(\.text))
+            .joined(separator: "\n\n") + "\n"
     }
 }
 
-/// How often a variable is used, in what the server gets and in Relay's directives.
-private struct VariableUses {
-    let variable: String
-    private(set) var ours = 0
-    private(set) var servers = 0
+/// A fragment as sent to the server, made once for all operations.
+struct ServerFragment {
+    let definition: FragmentDefinition
+    let text: String
+    fileprivate let uses: Uses
 
-    init(_ variable: String) { self.variable = variable }
+    /// nil for one on a type of the client.
+    init?(_ fragment: TypedFragment, schema: Schema) {
+        guard let definition = Stripping(schema: schema).fragment(fragment) else { return nil }
+        self.definition = definition
+        text = Definition.fragment(definition).printed()
+        var uses = Uses(definition.directives)
+        uses.note(definition.selectionSet)
+        self.uses = uses
+    }
+}
 
-    mutating func count(_ selections: [Selection]) {
-        for selection in selections {
+/// The variables and fragments used in a part of a document.
+private struct Uses {
+    var variables: Set<String> = []
+    var spreads: [String] = []
+
+    init(_ directives: [Directive]) { note(directives.flatMap(\.arguments)) }
+
+    private mutating func note(_ arguments: [Argument]) {
+        for argument in arguments { variables.formUnion(argument.value.variables) }
+    }
+
+    mutating func note(_ selectionSet: SelectionSet) {
+        for selection in selectionSet.selections {
             switch selection {
             case .field(let field):
-                count(field.directives)
-                for argument in field.arguments where uses(argument.value) { servers += 1 }
-                count(field.selectionSet?.selections ?? [])
+                note(field.arguments + field.directives.flatMap(\.arguments))
+                if let selectionSet = field.selectionSet { note(selectionSet) }
             case .inlineFragment(let fragment):
-                count(fragment.directives)
-                count(fragment.selectionSet.selections)
+                note(fragment.directives.flatMap(\.arguments))
+                note(fragment.selectionSet)
             case .fragmentSpread(let spread):
-                count(spread.directives)
+                note(spread.directives.flatMap(\.arguments))
+                spreads.append(spread.name.value)
             }
         }
     }
+}
 
-    mutating func count(_ directives: [Directive]) {
-        for directive in directives {
-            for argument in directive.arguments where uses(argument.value) {
-                if RelayDirectives.names.contains(directive.name.value) {
-                    ours += 1
-                } else {
-                    servers += 1
-                }
-            }
+/// Typed selections as syntax, without what the server does not know.
+private struct Stripping {
+    let schema: Schema
+
+    func directives(_ directives: [Directive]) -> [Directive] {
+        directives.filter {
+            !RelayDirectives.names.contains($0.name.value)
+                && !(schema.directive(named: $0.name.value).map { schema.isAdded($0.location) }
+                    ?? false)
         }
     }
 
-    private func uses(_ value: Value) -> Bool {
-        switch value.kind {
-        case .variable(let name): name == variable
-        case .list(let items): items.contains(where: uses)
-        case .object(let fields): fields.contains { uses($0.value) }
-        default: false
+    /// nil for one on a type of the client.
+    func fragment(_ fragment: TypedFragment) -> FragmentDefinition? {
+        if schema.isClient(fragment.type) { return nil }
+        let definition = fragment.definition
+        return FragmentDefinition(
+            description: definition.description,
+            name: Name(fragment.name, location: definition.name.location),
+            typeCondition: definition.typeCondition, directives: directives(definition.directives),
+            selectionSet: selectionSet(
+                fragment.selections, on: fragment.type, at: definition.location),
+            location: definition.location)
+    }
+
+    func selectionSet(
+        _ selections: [TypedSelection], on type: NamedType, at location: Int
+    ) -> SelectionSet {
+        var result = selections.compactMap(selection)
+        // A selection set must not be empty; it contained only `__id` or fields of the client.
+        if result.isEmpty {
+            result = [
+                .field(
+                    Field(
+                        alias: nil, name: Name("__typename", location: location), arguments: [],
+                        directives: [], selectionSet: nil))
+            ]
+        }
+        return SelectionSet(selections: result, location: location)
+    }
+
+    private func selection(_ selection: TypedSelection) -> Selection? {
+        switch selection {
+        case .field(let field):
+            if schema.isClient(field) { return nil }
+            return .field(
+                Field(
+                    alias: field.alias.map { Name($0, location: field.location) },
+                    name: Name(field.name, location: field.location), arguments: field.arguments,
+                    directives: directives(field.directives),
+                    selectionSet: field.selections.map {
+                        selectionSet($0, on: field.type, at: field.location)
+                    }))
+        case .inlineFragment(let fragment):
+            if schema.isClient(fragment.type) { return nil }
+            return .inlineFragment(
+                InlineFragment(
+                    typeCondition: fragment.condition.map {
+                        Name($0.name, location: fragment.location)
+                    },
+                    directives: directives(fragment.directives),
+                    selectionSet: selectionSet(
+                        fragment.selections, on: fragment.type, at: fragment.location),
+                    location: fragment.location))
+        case .spread(let spread):
+            if schema.isClient(spread.type) { return nil }
+            return .fragmentSpread(
+                FragmentSpread(
+                    name: Name(spread.name, location: spread.location),
+                    directives: directives(spread.directives), location: spread.location))
         }
     }
+}
+
+extension Schema {
+    /// Whether only the client knows a field.
+    func isClient(_ field: TypedField) -> Bool {
+        field.name == RelayDirectives.recordIDField || isAdded(field.definition.location)
+    }
+
+    /// Whether only the client knows a field.
+    func isClient(_ field: SelectedField) -> Bool {
+        field.name == RelayDirectives.recordIDField || isAdded(field.definition.location)
+    }
+
+    /// Whether only the client knows a type.
+    func isClient(_ type: NamedType) -> Bool { type.locations.first.map(isAdded) ?? false }
 }

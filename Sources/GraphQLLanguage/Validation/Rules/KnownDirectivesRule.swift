@@ -6,7 +6,9 @@ enum KnownDirectivesRule {
     ) {
         let name = directive.name.value
         guard let definition else {
-            context.report("Unknown directive \"@\(name)\".", at: directive.location)
+            context.report(
+                "Unknown directive \"@\(name)\"." + suggestion(name, context),
+                at: directive.location)
             return
         }
         if !definition.locations.contains(place) {
@@ -14,5 +16,15 @@ enum KnownDirectivesRule {
                 "Directive \"@\(name)\" may not be used on \(place.rawValue).",
                 at: directive.location)
         }
+    }
+
+    /// graphql-js has none; but a client has many more directives.
+    private static func suggestion(_ name: String, _ context: ValidationContext) -> String {
+        guard context.dialect != nil else { return "" }
+        let known = context.schema.directiveDefinitions.filter {
+            $0.locations.contains(where: \.isExecutable)
+        }
+        return didYouMean(
+            suggestions(for: name, among: known.map(\.name)).map { "@\($0)" })
     }
 }

@@ -1,0 +1,109 @@
+import GraphQLLanguage
+import RelayArtifacts
+import RelayIR
+
+/// What the data of one selection set has, for records of one object type or, as far as they agree, of several.
+final class DataShape {
+    /// Part of a selection set: a tree, and whether `@include` or `@skip` may leave it out.
+    struct Source {
+        var tree: SelectionTree
+        var isConditional = false
+    }
+
+    /// Data for records of one object type.
+    struct Variant {
+        var type: NamedType
+        var shape: DataShape
+    }
+
+    /// The type of the place.
+    let type: NamedType
+    /// In the order in which a reader reads them.
+    let members: [DataMember]
+    /// Fragments that stay masked, each once.
+    let spreads: [DataSpread]
+    /// For an abstract type, the object types that inline fragments apply to. Empty: all records have the same data.
+    let variants: [Variant]
+
+    init(
+        type: NamedType, members: [DataMember], spreads: [DataSpread], variants: [Variant]
+    ) {
+        self.type = type
+        self.members = members
+        self.spreads = spreads
+        self.variants = variants
+    }
+
+    /// Whether a record is left out of the data where a `@required` field of it is null.
+    var bubbles: Bool {
+        members.contains(where: \.bubbles) || variants.contains { $0.shape.bubbles }
+    }
+}
+
+/// A field in data, or a fragment with `@alias`.
+final class DataMember {
+    /// Its name in the response.
+    let name: String
+    /// nil for an alias.
+    let definition: SchemaField?
+    let type: WrappedType
+    /// Whether `@include` or `@skip` may leave it out.
+    let isConditional: Bool
+    let required: RequiredAction?
+    let catchTo: CatchTarget?
+    /// What the data behind a link has; nil for a leaf.
+    let shape: DataShape?
+    /// The trees that the shape was made of: two shapes of the same trees are the same.
+    let trees: [SelectionTree]
+
+    init(
+        name: String, definition: SchemaField?, type: WrappedType, isConditional: Bool,
+        directives: [Directive], shape: DataShape?, trees: [SelectionTree]
+    ) {
+        self.name = name
+        self.definition = definition
+        self.type = type
+        self.isConditional = isConditional
+        self.shape = shape
+        self.trees = trees
+        required = directives.named("required").map {
+            RequiredAction(rawValue: $0.argument("action")?.printed() ?? "") ?? RequiredAction.none
+        }
+        catchTo = directives.named("catch").map {
+            CatchTarget(rawValue: $0.argument("to")?.printed() ?? "") ?? .result
+        }
+    }
+
+    /// Whether its record disappears where it is null. (With THROW there is no data at all.)
+    var bubbles: Bool { required == RequiredAction.none || required == .log }
+
+    /// Whether the data has it for every record.
+    var isPresent: Bool {
+        if isConditional || catchTo == .null { return false }
+        return required != nil || isPresentOrFailed
+    }
+
+    /// The same for a field whose errors are caught: where there are none.
+    var isPresentOrFailed: Bool { type.isNonNull && !mayBubble }
+
+    /// Whether the elements of a list are never null.
+    var hasPresentElements: Bool { type.listItem?.isNonNull == true && shape?.bubbles != true }
+
+    /// Whether a record behind the link may disappear.
+    var mayBubble: Bool { type.listItem == nil && shape?.bubbles == true }
+
+    func isSame(as other: DataMember) -> Bool {
+        definition === other.definition && type == other.type
+            && isConditional == other.isConditional
+            && required == other.required && catchTo == other.catchTo
+            && shape?.type.id == other.shape?.type.id
+            && trees.elementsEqual(other.trees) { $0 === $1 }
+    }
+}
+
+/// A fragment that is spread in data.
+struct DataSpread {
+    var fragment: String
+    /// Whether `@include` or `@skip` may leave it out.
+    var isConditional: Bool
+}

@@ -1,0 +1,87 @@
+import GraphQLLanguage
+
+/// `@alias` gives a fragment a name in the data of its reader, which nothing else there has.
+enum AliasRule {
+    static func note(_ field: TypedField, _ place: SelectionPlace, _ context: RuleContext) {
+        let name = field.responseName
+        if place.fields[name] == nil { place.fields[name] = field }
+        if let alias = place.aliases[name] { report(name, alias, field.location, context) }
+    }
+
+    static func check(_ spread: TypedSpread, _ place: SelectionPlace, _ context: RuleContext) {
+        guard let directive = spread.directives.named("alias") else { return }
+        check(directive, spread.alias ?? "", place, context)
+        if spread.isUnmasked {
+            context.report(
+                "Fragment \"\(spread.name)\" cannot be spread with both @alias and @relay(mask: false).",
+                at: directive.location)
+        }
+    }
+
+    /// - Returns: the name; nil without `@alias`.
+    static func check(
+        _ fragment: TypedInlineFragment, _ place: SelectionPlace, _ context: RuleContext
+    ) -> String? {
+        guard let directive = fragment.directives.named("alias") else { return nil }
+        guard let name = fragment.alias else {
+            context.report(
+                "Expected @alias of an inline fragment without a type condition to say its name: "
+                    + "@alias(as: \"name\").", at: directive.location)
+            return nil
+        }
+        check(directive, name, place, context)
+        return name
+    }
+
+    private static func check(
+        _ directive: Directive, _ name: String, _ place: SelectionPlace, _ context: RuleContext
+    ) {
+        if !name.isGraphQLName {
+            context.report(
+                "Expected \"as\" of @alias to be a name, not \"\(name)\".",
+                at: directive.argument("as")?.location ?? directive.location)
+        }
+        if let field = place.fields[name] {
+            report(name, directive.location, field.location, context)
+        } else if let other = place.aliases[name] {
+            report(name, directive.location, other, context)
+        }
+        place.aliases[name] = directive.location
+    }
+
+    private static func report(
+        _ name: String, _ alias: Int, _ other: Int, _ context: RuleContext
+    ) {
+        context.report("Two selections are named \"\(name)\" by @alias.", at: alias, other)
+    }
+}
+
+extension TypedSpread {
+    /// The name that `@alias` gives to it: that of the fragment, if it says no other.
+    var alias: String? {
+        directives.named("alias").map { $0.argument("as")?.string ?? fragment.name.value }
+    }
+}
+
+extension TypedInlineFragment {
+    /// The name that `@alias` gives to it: that of the type, if it says no other.
+    var alias: String? {
+        directives.named("alias").flatMap { $0.argument("as")?.string ?? condition?.name }
+    }
+}
+
+extension String {
+    /// Whether it is a Name (GraphQL §2.1.9).
+    var isGraphQLName: Bool {
+        guard let first = utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+        else { return false }
+        return utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import GraphQLLanguage
+import RelayCompiler
+import RelayIR
+import Testing
+
+/// What fixtures would show only by accident.
+@Suite struct GeneratedCodeRulesTests {
+    private func code(_ schema: String, _ document: String) throws -> GeneratedCode {
+        GeneratedCode(
+            try RelayDocuments(
+                Document(parsing: document), schema: try Schema.build([Source(schema)])))
+    }
+
+    @Test func aFileHasWhatItIsAskedFor() throws {
+        let code = try code(
+            "type Query { a: ID }", "query AQuery { a ...A_x } fragment A_x on Query { a }")
+        let file = code.file(["A_x", "Unknown"])
+        #expect(file.contains("struct A_x:") && !file.contains("AQuery"))
+        #expect(!code.file(["Unknown"]).contains("import"))
+        #expect(!code.schemaFile().contains("import"))
+    }
+
+    /// The query of a fragment is in the fragment's file unless it is asked for by its own name.
+    @Test func aRefetchQueryFollowsItsFragment() throws {
+        let code = try code(
+            "type Query { a: ID }",
+            "fragment A_query on Query @refetchable(queryName: \"AQuery\") { a }")
+        #expect(code.file(["A_query"]).contains("struct AQuery: Relay.Operation"))
+    }
+
+    @Test func onlyTypesInUseAreGenerated() throws {
+        let code = try code(
+            """
+            type Query { a(x: X): E f: F }
+            enum E { A } enum F { A } enum G { A } input X { g: G x: X } input Y { a: Int }
+            """, "query AQuery($x: X) { a(x: $x) }")
+        let file = code.schemaFile()
+        #expect(file.contains("enum E:") && file.contains("enum G:") && file.contains("struct X:"))
+        #expect(!file.contains("enum F:") && !file.contains("struct Y:"))
+    }
+
+    @Test func whateverADocumentContainsIsOneLiteral() throws {
+        let code = try code(
+            "type Query { a(x: String): ID }",
+            ##"query AQuery { a(x: "\"# \\#(1) \"\"\" \\u{1F600} é") b: a(x: """x\n\t""") }"##)
+        let file = code.file(["AQuery"])
+        #expect(file.contains("artifact: ##\"\"\"") && file.contains("\"\"\"##)"))
+    }
+
+    @Test func theSameDocumentsGiveTheSameBytes() throws {
+        let schema = "type Query { a(x: X): E } enum E { A B } input X { e: E x: X }"
+        let document = "query AQuery($x: X) { a(x: $x) }"
+        let one = try code(schema, document)
+        let other = try code(schema, document)
+        #expect(one.file(["AQuery"]) == other.file(["AQuery"]))
+        #expect(one.schemaFile() == other.schemaFile())
+    }
+}

@@ -1,0 +1,281 @@
+import GraphQLLanguage
+import RelayIR
+import Testing
+
+/// Each rule of Relay: a document that breaks it, and what is said.
+@Suite struct RelayRuleTests {
+    @Test(arguments: [
+        Mistake(
+            "query Q { user { todos @connection(key: \"A_todos\") { edges { node { id } } } } }",
+            "Expected field \"todos\" to have a \"first\" or \"last\" argument. (1:18)"),
+        Mistake(
+            "query Q { user { todos(first: 1) @connection(key: \"todos\") { edges { node { id } } } } }",
+            "Expected the \"key\" argument of @connection to be of form \"<SomeName>_todos\". (1:34)"
+        ),
+        Mistake(
+            "query Q($k: String!) { user { todos(first: 1) @connection(key: $k) { edges { node { id } } } } }",
+            "Argument \"key\" of @connection must be a constant, not \"$k\". (1:64)"),
+        Mistake(
+            "query Q { user { todos(first: 1) @connection { edges { node { id } } } } }",
+            "Directive \"@connection\" argument \"key\" of type \"String!\" is required, but it was not "
+                + "provided. (1:34)"),
+        Mistake(
+            "query Q { user { todos(first: 1) @connection(key: \"A_todos\") { pageInfo { endCursor } } } }",
+            "Expected field \"todos\" with @connection to select \"edges\". (1:18)"),
+        Mistake(
+            "query Q { user { todos(first: 1) @connection(key: \"A_todos\") { edges { cursor } } } }",
+            "Expected field \"todos\" with @connection to select \"node\" in \"edges\". (1:64)"),
+        Mistake(
+            """
+            query Q { user {
+              todos(first: 1) @connection(key: "A_todos", filters: ["complet"]) { edges { node { id } } }
+            } }
+            """,
+            "Unknown argument \"complet\" in \"filters\" of @connection: field \"todos\" has no such "
+                + "argument. Did you mean \"complete\"? (2:56)"),
+        Mistake(
+            "query Q { user @connection(key: \"A_user\") { id } }",
+            "Field \"user\" cannot have @connection: type \"User\" has no field \"edges\". (1:16)",
+            "Expected field \"user\" to have a \"first\" or \"last\" argument. (1:11)",
+            "Expected field \"user\" with @connection to select \"edges\". (1:11)"),
+        Mistake(
+            "query Q { nodes(ids: []) @connection(key: \"A_nodes\") { id } }",
+            "Field \"nodes\" cannot have @connection: its value is a list, of type \"[Node]!\". (1:26)",
+            "Expected field \"nodes\" to have a \"first\" or \"last\" argument. (1:11)",
+            "Expected field \"nodes\" with @connection to select \"edges\". (1:11)"),
+    ])
+    func connections(_ mistake: Mistake) throws { try check(mistake) }
+
+    @Test(arguments: [
+        Mistake(
+            "fragment F on User @argumentDefinitions(a: 1) { id }",
+            "Expected argument \"a\" to say its type: {type: \"Int\"}. (1:41)"),
+        Mistake(
+            "fragment F on User @argumentDefinitions(a: {type: \"[Int\"}) { id }",
+            "Expected the type of argument \"a\" to be written as in \"[Int!]\", not \"[Int\". (1:51)"
+        ),
+        Mistake(
+            "fragment F on User @argumentDefinitions(a: {type: \"Strin\"}) { id }",
+            "Unknown type \"Strin\". Did you mean \"String\"? (1:51)"),
+        Mistake(
+            "fragment F on User @argumentDefinitions(a: {type: \"[Todo]\"}) { id }",
+            "Argument \"a\" cannot be non-input type \"[Todo]\". (1:51)"),
+        Mistake(
+            "fragment F on User @argumentDefinitions(a: {type: \"Int\", defaultVal: 1}) { id }",
+            "Argument \"a\" of @argumentDefinitions has no \"defaultVal\". Did you mean \"defaultValue\"? (1:58)"
+        ),
+        Mistake(
+            "fragment F on User @argumentDefinitions(a: {type: \"[Int!]\", defaultValue: [1, \"b\"]}) { id }",
+            "Int cannot represent non-integer value: \"b\" (1:79)"),
+        Mistake(
+            "fragment F on User @argumentDefinitions(a: {type: \"Int\", defaultValue: $b}) { id }",
+            "The default value of argument \"a\" must be a constant, not \"$b\". (1:72)"),
+        Mistake(
+            "fragment F on User @argumentDefinitions(a: {type: \"Int\"}, a: {type: \"Int\"}) { id }",
+            "There can be only one argument named \"a\". (1:41, 1:59)"),
+        Mistake(
+            """
+            fragment F on User @argumentDefinitions(a: {type: "String"}) {
+              todos(first: $a) { edges { cursor } }
+            }
+            """,
+            "Variable \"$a\" of type \"String\" used in position expecting type \"Int\". (1:41, 2:16)"
+        ),
+    ])
+    func argumentDefinitions(_ mistake: Mistake) throws { try check(mistake) }
+
+    private static let countingFragment = """
+        fragment Count on User @argumentDefinitions(count: {type: "Int!"}, done: {type: "Boolean"}) {
+          todos(first: $count, complete: $done) { edges { cursor } }
+        }
+
+        """
+
+    @Test(arguments: [
+        Mistake(
+            countingFragment + "query Q { user { ...Count } }",
+            "Fragment \"Count\" argument \"count\" of type \"Int!\" is required, but it was not "
+                + "provided. (4:18)"),
+        Mistake(
+            countingFragment + "query Q { user { ...Count @arguments(count: 1, dne: true) } }",
+            "Unknown argument \"dne\" on fragment \"Count\". Did you mean \"done\"? (4:48)"),
+        Mistake(
+            countingFragment + "query Q { user { ...Count @arguments(count: \"1\") } }",
+            "Int cannot represent non-integer value: \"1\" (4:45)"),
+        Mistake(
+            countingFragment + "query Q($n: Int) { user { ...Count @arguments(count: $n) } }",
+            "Variable \"$n\" of type \"Int\" used in position expecting type \"Int!\". (4:9, 4:54)"),
+        Mistake(
+            countingFragment + """
+                fragment Outer on User @argumentDefinitions(n: {type: "String"}) {
+                  ...Count @arguments(count: 1, done: $n)
+                }
+                """,
+            "Variable \"$n\" of type \"String\" used in position expecting type \"Boolean\". (4:45, 5:39)"
+        ),
+        Mistake(
+            // Only what is written out says that a variable is not allowed there.
+            """
+            query R($n: Int) { user { ...G @arguments(n: $n) ...H } }
+            fragment G on User @argumentDefinitions(n: {type: "Int"}) { todos(first: $n) { edges { cursor } } }
+            fragment H on User { todos(first: 2) { edges { cursor } } }
+            """,
+            "Fields \"todos\" conflict because they have differing arguments. Use different aliases on the "
+                + "fields to fetch both if this was intentional. (2:61, 3:22)"),
+    ])
+    func arguments(_ mistake: Mistake) throws { try check(mistake) }
+
+    @Test func whatAFragmentDeclaresItNeedNotUse() throws {
+        let documents = try compile(
+            """
+            query Q($n: Int) { user { ...F @arguments(n: $n) } }
+            fragment F on User @argumentDefinitions(n: {type: "Int"}) { userId }
+            """, ExampleSchema.todo())
+        #expect(documents.operation("Q")?.text.hasPrefix("query Q {") == true)
+    }
+
+    @Test(arguments: [
+        Mistake(
+            "fragment F on TodoEdge @refetchable(queryName: \"Q\") { cursor }",
+            "Cannot refetch fragment \"F\": \"TodoEdge\" is neither Query nor Viewer nor a Node. (1:24)"
+        ),
+        Mistake(
+            """
+            fragment F on User @refetchable(queryName: "R") { id }
+            fragment G on User @refetchable(queryName: "R") { id }
+            """,
+            "There can be only one operation named \"R\". (1:44, 2:44)"),
+        Mistake(
+            "fragment F on User @refetchable(queryName: \"a b\") { id }",
+            "Expected \"queryName\" of @refetchable to be a name, not \"a b\". (1:44)"),
+        Mistake(
+            "fragment F on User @refetchable(queryName: \"R\") @relay(plural: true) { id }",
+            "Cannot refetch fragment \"F\": it is read from a list of records, with @relay(plural: "
+                + "true). (1:20)"),
+        Mistake(
+            """
+            fragment F on User @refetchable(queryName: "R") @argumentDefinitions(id: {type: "ID"}) { id }
+            """,
+            "Cannot refetch fragment \"F\": its own variable \"$id\" has the name of the one for the "
+                + "record. (1:20)"),
+    ])
+    func refetchable(_ mistake: Mistake) throws { try check(mistake) }
+
+    @Test(arguments: [
+        Mistake(
+            "query Q { user { userId @required(action: LOG) ... on Node { id } userId } }",
+            "Field \"userId\" must be @required with the same action wherever it is selected. (1:18, 1:67)"
+        ),
+        Mistake(
+            "query Q { user @required(action: THROW) { userId @required(action: LOG) } }",
+            "Field \"userId\" cannot be @required(action: LOG): its null makes \"user\" null, which is "
+                + "@required(action: THROW). (1:43, 1:11)"),
+        Mistake(
+            "query Q { user { userId @catch(to: NULL) userId @catch } }",
+            "Field \"userId\" must be @catch with the same \"to\" wherever it is selected. (1:18, 1:42)"
+        ),
+        Mistake(
+            "query Q { user { userId @catch @required } }",
+            "Field \"userId\" cannot be both @catch and @required. (1:32)"),
+        Mistake(
+            "query Q @catch @throwOnFieldError { user { userId } }",
+            "Operation \"Q\" cannot have both @catch and @throwOnFieldError. (1:9, 1:16)"),
+    ])
+    func errorsOfFields(_ mistake: Mistake) throws { try check(mistake) }
+
+    @Test func anElementOfAListMayBeNullLessSeverelyThanTheList() throws {
+        _ = try compile(
+            """
+            query Q { nodes(ids: []) @required(action: THROW) { ... on Todo { text @required(action: LOG) } } }
+            """, ExampleSchema.todo())
+    }
+
+    private static let add = "mutation M($i: AddTodoInput!, $c: [ID!]!) { addTodo(input: $i) "
+
+    @Test(arguments: [
+        Mistake(
+            add + "{ todo @appendEdge(connections: $c) { id } } }",
+            "Field \"todo\" cannot have @appendEdge: type \"Todo\" is not that of an edge, an object with "
+                + "a \"node\". (1:71)"),
+        Mistake(
+            add + "{ todoEdge @prependEdge(connections: $c) { cursor } } }",
+            "Expected field \"todoEdge\" with @prependEdge to select \"node\". (1:66)"),
+        Mistake(
+            add + "{ todo @appendNode(connections: $c, edgeTypeName: \"TodEdge\") { id } } }",
+            "Unknown type \"TodEdge\" in \"edgeTypeName\" of @appendNode. Did you mean \"TodoEdge\"? (1:114)"
+        ),
+        Mistake(
+            add + "{ todo @appendNode(connections: $c, edgeTypeName: \"User\") { id } } }",
+            "Expected type \"User\" in \"edgeTypeName\" of @appendNode to be that of an edge, an object "
+                + "with a \"node\". (1:114)"),
+        Mistake(
+            add + "{ user @appendNode(connections: $c, edgeTypeName: \"TodoEdge\") { id } } }",
+            "Field \"user\" cannot be the node of an edge of type \"TodoEdge\": its type is \"User\", not "
+                + "\"Todo\". (1:114)"),
+        Mistake(
+            add + "{ user { userId @appendNode(connections: $c, edgeTypeName: \"TodoEdge\") } } }",
+            "Field \"userId\" cannot have @appendNode: type \"String\" is not that of an object. (1:80)"
+        ),
+        Mistake(
+            "mutation M($i: AddTodoInput!, $c: [ID]) { addTodo(input: $i) "
+                + "{ todoEdge @appendEdge(connections: $c) { node { id } } } }",
+            "Variable \"$c\" of type \"[ID]\" used in position expecting type \"[ID!]!\". (1:31, 1:98)"
+        ),
+        Mistake(
+            "mutation M($i: RemoveTodoInput!) { removeTodo(input: $i) { user { userId @deleteRecord } } }",
+            "Field \"userId\" cannot have @deleteRecord: its type is \"String!\", not ID or a list of IDs. (1:74)"
+        ),
+        Mistake(
+            "query Q { user { id @deleteRecord } }",
+            "Directive \"@deleteRecord\" is for mutations and subscriptions, not for queries. (1:21)"
+        ),
+    ])
+    func edgesAndRecords(_ mistake: Mistake) throws { try check(mistake) }
+
+    @Test(arguments: [
+        Mistake(
+            "fragment F on User @relay(mask: false) { id }",
+            "Argument \"mask\" of @relay is for fragment spreads, not for fragments. (1:33)"),
+        Mistake(
+            "query Q { user { ...F @relay(plural: true) } } fragment F on User { id }",
+            "Argument \"plural\" of @relay is for fragments, not for fragment spreads. (1:38)"),
+        Mistake(
+            """
+            query Q { user { ...F @relay(mask: false) } }
+            fragment F on User @argumentDefinitions(n: {type: "Int"}) { todos(first: $n) { edges { cursor } } }
+            """,
+            "Fragment \"F\" cannot be spread with @relay(mask: false): it has @argumentDefinitions. (1:18)"
+        ),
+        Mistake(
+            "fragment F on User @inline { id }",
+            "Directive \"@inline\" is not supported: a fragment can be read anywhere with its key, and "
+                + "where it is spread with @relay(mask: false). (1:20)"),
+    ])
+    func masks(_ mistake: Mistake) throws { try check(mistake) }
+
+    @Test(arguments: [
+        Mistake(
+            "query Q { user { userId ...F @alias(as: \"userId\") } } fragment F on User { id }",
+            "Two selections are named \"userId\" by @alias. (1:30, 1:18)"),
+        Mistake(
+            "query Q { user { ...F @alias ...G @alias(as: \"F\") } } fragment F on User { id } "
+                + "fragment G on User { id }",
+            "Two selections are named \"F\" by @alias. (1:35, 1:23)"),
+        Mistake(
+            "query Q { user { ... @alias { id } } }",
+            "Expected @alias of an inline fragment without a type condition to say its name: @alias(as: "
+                + "\"name\"). (1:22)"),
+        Mistake(
+            "query Q { user { ...F @alias(as: \"a-b\") } } fragment F on User { id }",
+            "Expected \"as\" of @alias to be a name, not \"a-b\". (1:34)"),
+        Mistake(
+            "query Q { user { ...F @alias @relay(mask: false) } } fragment F on User { id }",
+            "Fragment \"F\" cannot be spread with both @alias and @relay(mask: false). (1:23)"),
+    ])
+    func aliases(_ mistake: Mistake) throws { try check(mistake) }
+
+    private func check(_ mistake: Mistake) throws {
+        let messages = try mistake.messages(ExampleSchema.todo())
+        #expect(messages == mistake.expected)
+    }
+}
