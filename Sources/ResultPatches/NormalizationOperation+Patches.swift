@@ -10,6 +10,49 @@ extension NormalizationOperation {
         var namings: [String: RecordNaming] = [:]
         return selections.arePatchable(&namings)
     }
+
+    /// Whether a result says the types that decide which of its fragments apply. Otherwise their fields are in the data
+    /// and in no record.
+    package var saysTypes: Bool { selections.sayTypes }
+}
+
+extension [NormalizationSelection] {
+    fileprivate var sayTypes: Bool {
+        allSatisfy { selection in
+            switch selection {
+            case .linkedField(let field):
+                let isKnown =
+                    field.concreteType != nil || !field.selections.haveFragments
+                    || field.selections.haveTypename
+                return isKnown && field.selections.sayTypes
+            case .inlineFragment(let fragment): return fragment.selections.sayTypes
+            case .condition(let condition): return condition.selections.sayTypes
+            case .defer(let part), .stream(let part): return part.selections.sayTypes
+            case .scalarField, .handle, .typeDiscriminator, .clientExtension: return true
+            }
+        }
+    }
+
+    private var haveTypename: Bool {
+        contains { selection in
+            if case .scalarField(let field) = selection {
+                field.name == "__typename"
+            } else {
+                false
+            }
+        }
+    }
+
+    private var haveFragments: Bool {
+        contains { selection in
+            switch selection {
+            case .inlineFragment: true
+            case .condition(let condition): condition.selections.haveFragments
+            case .defer(let part), .stream(let part): part.selections.haveFragments
+            default: false
+            }
+        }
+    }
 }
 
 /// How the record of a linked object is identified.

@@ -14,17 +14,21 @@ struct Normalization: Sendable {
     /// A larger operation has whole results only.
     private static let byteLimit = 10 << 20
 
-    /// - Returns: nil if the operation is so large that whole results are cheaper.
+    /// - Returns: nil if the operation is so large that whole results are cheaper, or if some of its data would be in no
+    ///   record.
     /// - Throws: if the operation has no normalization; a validated one always has.
     init?(of operation: PreparedOperation, schema: Schema) throws(ExecutionError) {
         byteCount = operation.writtenOutByteCount
         if byteCount > Self.byteLimit { return nil }
+        let made: NormalizationOperation
         do throws(RelayDocumentErrors) {
-            self.operation = try NormalizationOperation.normalizing(
+            made = try NormalizationOperation.normalizing(
                 operation.definition, in: operation.document, schema: schema)
         } catch {
             throw ExecutionError("The operation has no records: \(error)", code: .badUserInput)
         }
+        guard made.saysTypes else { return nil }
+        self.operation = made
     }
 
     /// The same for all copies.

@@ -93,6 +93,30 @@ struct RecordPatchTests {
         #expect(whole["data"]?["user"]?["totalCount"] == 4)
     }
 
+    /// Without its type it is unknown which fragments an object is in.
+    @Test func anOperationThatDoesNotSelectTypesHasWholeResults() async throws {
+        let engine = try await EngineUnderTest()
+        func resultOfRename(_ typename: String, _ text: String) async throws -> JSONValue {
+            let sink = try engine.subscribe(
+                """
+                query @live { nodes(ids: ["VG9kbzow"]) { \(typename) id ... on Todo { text } } }
+                """, relay: ["records": true])
+            _ = try await engine.results(of: sink, count: 1)
+            _ = try await engine.run(
+                """
+                mutation { renameTodo(input: {id: "VG9kbzow", text: "\(text)"}) { todo { id } } }
+                """)
+            let result = try await engine.results(of: sink, count: 2)[1]
+            engine.service.unsubscribe(sink)
+            return result
+        }
+        let patch = try await resultOfRename("__typename", "one")
+        #expect(patch.relay?["records"] == ["VG9kbzow": ["text": "one"]])
+        let whole = try await resultOfRename("", "two")
+        #expect(whole.relay?["records"] == nil)
+        #expect(whole["data"]?["nodes"]?.array?.first?["text"] == "two")
+    }
+
     /// A patch goes on from a whole result that was sent in place of one.
     @Test func aLiveQueryHasAWholeResultBetweenPatches() async throws {
         let engine = try await EngineUnderTest()
