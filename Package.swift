@@ -88,6 +88,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "relay", targets: ["RelayCommand"]),
+        .executable(name: "relay-compiler", targets: ["RelayCompilerTool"]),
         .library(name: "RelayServer", targets: ["RelayServer"]),
         .library(name: "Relay", targets: relayTargets),
         .library(name: "RelayRecords", targets: ["RelayRecords", "RelayArtifacts"]),
@@ -143,6 +144,10 @@ let package = Package(
             ["Digests", "Disk", "EventLog", "LogTools", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room("RelayCompiler", ["GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON"]),
+        room("CompileTool", ["Disk", "RelayCompiler", "RelayJSON", argumentParser]),
+        .executableTarget(
+            name: "RelayCompilerTool", dependencies: ["CompileTool", argumentParser],
+            swiftSettings: strict),
         room(
             "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
@@ -205,8 +210,9 @@ let package = Package(
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
-                "Console", "Digests", "EventLog", "EventStore", "GraphQLLanguage", "HTTPMessages",
-                "LogTools", "RelayArtifacts", "RelayBenchmarks", "RelayJSON", "RelayLink",
+                "CompileTool", "Console", "Digests", "EventLog", "EventStore", "GraphQLLanguage",
+                "HTTPMessages", "LogTools", "RelayArtifacts", "RelayBenchmarks", "RelayJSON",
+                "RelayLink",
                 "RelayRecords", "RelayServer", "SchemaService", "StoreEngine", "Threads",
                 "WebSocketIO", argumentParser, logging,
             ],

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompileTool
 import Console
 import RelayBenchmarks
 
@@ -14,8 +15,8 @@ struct RelayCommand: AsyncParsableCommand {
         version: "relay 0.1.0",
         subcommands: [
             Serve.self, Connect.self, Request.self, LogCommand.self, ReplayCommand.self,
-            Diff.self, Blame.self, Bisect.self, WhatIf.self, SchemaCommand.self, Bench.self,
-            Healthcheck.self,
+            Diff.self, Blame.self, Bisect.self, WhatIf.self, CompileCommand.self,
+            SchemaCommand.self, Bench.self, Healthcheck.self,
         ])
 
     static func main() async {

@@ -1,4 +1,5 @@
 package import GraphQLLanguage
+package import RelayJSON
 
 /// Something that is wrong with documents, as compilers say it, so that editors and build systems show it at its place:
 ///
@@ -100,6 +101,20 @@ extension Diagnostic {
         let (own, others) = (place.location, otherPlace.location)
         if own.line != others.line { return own.line < others.line }
         return own.column != others.column ? own.column < others.column : message < other.message
+    }
+}
+
+extension Diagnostic {
+    /// For editors: `{"severity": "error", "file": …, "line": …, "column": …, "message": …}`.
+    package var json: JSONObject {
+        var json: JSONObject = ["severity": .string(severity.rawValue)]
+        if let place {
+            json["file"] = .string(place.file)
+            json["line"] = .int(Int64(place.location.line))
+            json["column"] = .int(Int64(place.location.column))
+        }
+        json["message"] = .string(message)
+        return json
     }
 }
 

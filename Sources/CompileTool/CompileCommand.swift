@@ -1,0 +1,105 @@
+package import ArgumentParser
+import RelayCompiler
+
+/// `relay compile`, and all of `relay-compiler`: from documents in Swift sources to Swift types.
+package struct CompileCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "compile",
+        abstract: "Generate Swift types for the GraphQL documents in Swift sources.",
+        discussion: """
+            Documents are literals, graphql(\"""…\"""), in .swift files, or .graphql files. What is wrong with \
+            them is printed as compilers do it, all at once.
+
+            relay.json, in the current folder or named by --config, may have the same settings: {"schema": \
+            FILE, "client": [FILES], "scalars": {NAME: SWIFT TYPE}, "imports": [MODULES], "access": \
+            "internal" | "package" | "public"}.
+
+            Exit codes: 0 done, 1 errors in documents, 2 with --check: the code is not up to date, 64 wrong \
+            usage.
+            """)
+
+    @Option(help: "A file with the server's schema; may be repeated.")
+    var schema: [String] = []
+
+    @Option(help: "A file that extends the schema by what only clients know; may be repeated.")
+    var client: [String] = []
+
+    @Option(help: "A folder with Swift sources and .graphql files; may be repeated.")
+    var src: [String] = []
+
+    @Option(
+        help:
+            "The folder for the generated files. Default: __generated__ in the first source folder."
+    )
+    var out: String?
+
+    @Option(help: "Who can see the types: internal, package or public.")
+    var access: Access?
+
+    @Option(help: "The settings of the project. Default: relay.json, if it is there.")
+    var config: String?
+
+    @Option(
+        help: """
+            Requests name their operations by ids; the ids and texts are added to this file, for relay serve \
+            --persisted.
+            """)
+    var persist: String?
+
+    @Flag(help: "Write nothing; exit code 2 if a file is not as it would be generated.")
+    var check = false
+
+    @Flag(
+        help:
+            "Generate again whenever a source or the schema changes, until the command is stopped.")
+    var watch = false
+
+    @Flag(help: "Print the result, or the errors, as JSON.")
+    var json = false
+
+    @Option(
+        name: .customLong("plugin-out"),
+        help: .init(
+            "For build plugins: a folder for one file per source, and for those given as arguments only.",
+            visibility: .hidden))
+    var pluginOut: String?
+
+    @ArgumentParser.Argument(help: .init("The sources of a build plugin.", visibility: .hidden))
+    var files: [String] = []
+
+    package init() {}
+
+    package func validate() throws {
+        if pluginOut == nil, src.isEmpty {
+            throw ValidationError("Name the sources: --src FOLDER.")
+        }
+        if pluginOut == nil, !files.isEmpty {
+            throw ValidationError("Unexpected argument '\(files[0])'; folders are named by --src.")
+        }
+        if watch, check { throw ValidationError("--watch writes files, and --check does not.") }
+    }
+
+    package func run() throws {
+        let run = try CompileRun(self)
+        if watch {
+            run.watch()
+        } else {
+            let isDone = run.once()
+            if !isDone { throw ExitCode(1) }
+            if check, run.isOutOfDate { throw ExitCode(2) }
+        }
+    }
+}
+
+/// Who can see generated types, as the command line says it.
+enum Access: String, ExpressibleByArgument, CaseIterable {
+    case `internal`, package, `public`
+
+    var access: GenerateOptions.Access {
+        switch self {
+        case .internal: .internal
+        case .package: .package
+        case .public: .public
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import GraphQLLanguage
+import RelayIR
+
+/// The whole way from a program's files to the Swift code for them. It reads and writes no file.
+package struct Compilation: Sendable {
+    /// A file by its name, as errors give it.
+    package struct InputFile: Sendable {
+        package let name: String
+        package let bytes: [UInt8]
+
+        package init(name: String, bytes: [UInt8]) {
+            self.name = name
+            self.bytes = bytes
+        }
+    }
+
+    /// Which files are generated.
+    package enum Layout: Sendable {
+        /// `<Name>.graphql.swift` for each operation and each fragment.
+        case byDefinition
+        /// `<File>.graphql.swift` for each file that was given, even if there is nothing to generate: what build systems
+        /// need, which name outputs in advance.
+        case byFile
+    }
+
+    package struct OutputFile: Sendable, Hashable {
+        package let name: String
+        package let text: String
+    }
+
+    /// Sorted by name.
+    package let files: [OutputFile]
+    /// The texts of operations that requests name by an id.
+    package let persisted: [(id: String, text: String)]
+    package let operationCount: Int
+    package let fragmentCount: Int
+
+    /// The name of the file with the types of the schema.
+    package static let schemaFile = "Schema.graphql.swift"
+
+    /// - Parameters:
+    ///   - inputs: Swift sources and `.graphql` files.
+    ///   - schema: the server's; it may use the directives of a server's schema files.
+    ///   - client: what only clients know.
+    ///   - persists: requests name their operation by an id, and have no text.
+    /// - Throws: everything that is wrong.
+    package init(
+        _ inputs: [InputFile], schema: [InputFile], client: [InputFile] = [],
+        layout: Layout = .byDefinition, options: GenerateOptions = .init(), persists: Bool = false
+    ) throws(Failure) {
+        let schema = try Self.schema(schema)
+        var extraction = Extraction()
+        for input in inputs { extraction.add(input.bytes, file: input.name) }
+        let (parsed, mistakes) = extraction.parse()
+        let unnamed = DocumentNames.check(parsed)
+        var persisted: [(id: String, text: String)] = []
+        let documents: RelayDocuments
+        do throws(RelayDocumentErrors) {
+            documents = try RelayDocuments(
+                parsed.map(\.document), schema: schema,
+                client: client.map { Source(utf8: $0.bytes, name: $0.name) },
+                persist: persists
+                    ? { text in
+                        let id = Self.id(of: text)
+                        persisted.append((id, text))
+                        return id
+                    } : nil)
+        } catch {
+            // Where a document could not be parsed, others may seem to lack its fragments.
+            let others = mistakes.isEmpty ? error.errors : []
+            throw Failure(mistakes + unnamed + others.map { Diagnostic($0.message, at: $0.places) })
+        }
+        guard mistakes.isEmpty, unnamed.isEmpty else { throw Failure(mistakes + unnamed) }
+
+        let code = GeneratedCode(documents, options: options)
+        var files = [OutputFile(name: Self.schemaFile, text: code.schemaFile())]
+        switch layout {
+        case .byDefinition:
+            for parsed in parsed {
+                for name in parsed.document.definitionNames {
+                    files.append(
+                        OutputFile(name: "\(name).graphql.swift", text: code.file([name])))
+                }
+            }
+        case .byFile:
+            let places = Dictionary(grouping: parsed) { $0.extracted.file }
+            for input in inputs {
+                let names = (places[input.name] ?? []).flatMap(\.document.definitionNames)
+                files.append(OutputFile(name: Self.output(of: input.name), text: code.file(names)))
+            }
+        }
+        let repeated = Dictionary(grouping: files, by: \.name).filter { $0.value.count > 1 }.keys
+        guard repeated.isEmpty else {
+            throw Failure(
+                repeated.sorted().map {
+                    Diagnostic(
+                        "Two files would be called \($0). Rename one of the sources.", at: nil)
+                })
+        }
+        self.files = files.sorted { $0.name < $1.name }
+        self.persisted = persisted
+        operationCount = documents.operations.count
+        fragmentCount = documents.fragments.count
+    }
+
+    /// The name of the file that is generated for a source: `List.graphql.swift` for `Sources/App/List.swift`.
+    package static func output(of file: String) -> String {
+        let name = file.split(separator: "/").last.map(String.init) ?? file
+        let base = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
+        return "\(base).graphql.swift"
+    }
+
+    /// Everything that is wrong, as compilers print it.
+    package struct Failure: Error, Sendable, CustomStringConvertible {
+        package let diagnostics: [Diagnostic]
+
+        init(_ diagnostics: [Diagnostic]) { self.diagnostics = diagnostics }
+
+        package var description: String { Diagnostic.text(of: diagnostics) }
+    }
+
+    // MARK: The schema
+
+    private static func schema(_ files: [InputFile]) throws(Failure) -> Schema {
+        let sources = files.map { Source(utf8: $0.bytes, name: $0.name) }
+        do throws(SchemaErrors) {
+            return try Schema.build(sources, predefined: [PredefinedDirectives.source])
+        } catch {
+            // What a server prints defines the directives that it has.
+            if let schema = try? Schema.build(sources) { return schema }
+            throw Failure(error.errors.map { Diagnostic($0) })
+        }
+    }
+
+    // MARK: Ids
+
+    /// The id of an operation's text: its first name, and a hash (FNV-1a, 64 bits). The operator's file says which text an
+    /// id stands for, so that it only has to differ from the others in there.
+    private static func id(of text: String) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let digits = String(hash, radix: 16)
+        let name = text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.dropFirst().first ?? ""
+        return "\(name)-\(String(repeating: "0", count: 16 - digits.count))\(digits)"
+    }
+}
+
+extension Document {
+    /// In the order of the document.
+    fileprivate var definitionNames: [String] {
+        definitions.compactMap { definition in
+            switch definition {
+            case .operation(let operation): operation.name?.value
+            case .fragment(let fragment): fragment.name.value
+            default: nil
+            }
+        }
+    }
+}

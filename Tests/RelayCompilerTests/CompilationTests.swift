@@ -1,0 +1,129 @@
+import RelayCompiler
+import Testing
+
+@Suite struct CompilationTests {
+    private static let schema = """
+        type Query { user(id: ID = "me"): User @lookup }
+        type User { id: ID! name: String born: Date }
+        scalar Date
+        """
+
+    private func compile(
+        _ files: [String: String], schema: String = schema,
+        layout: Compilation.Layout = .byDefinition, persists: Bool = false
+    ) throws(Compilation.Failure) -> Compilation {
+        func input(_ name: String, _ text: String) -> Compilation.InputFile {
+            .init(name: name, bytes: Array(text.utf8))
+        }
+        return try Compilation(
+            files.sorted { $0.key < $1.key }.map { input($0.key, $0.value) },
+            schema: [input("schema.graphql", schema)], layout: layout, persists: persists)
+    }
+
+    private static let list = """
+        let query = graphql(\"""
+            query ListQuery { user { ...List_user } }
+            \""")
+        let fragment = graphql(\"""
+            fragment List_user on User { name }
+            \""")
+        """
+
+    @Test func eachDefinitionHasAFile() throws {
+        let compilation = try compile(["App/List.swift": Self.list, "App/Main.swift": "print(1)"])
+        #expect(
+            compilation.files.map(\.name) == [
+                "ListQuery.graphql.swift", "List_user.graphql.swift", "Schema.graphql.swift",
+            ])
+        #expect((compilation.operationCount, compilation.fragmentCount) == (1, 1))
+        #expect(compilation.persisted.isEmpty)
+    }
+
+    /// Also without a document: build systems name outputs before a tool runs.
+    @Test func eachSourceOfABuildHasAFile() throws {
+        let compilation = try compile(
+            ["App/List.swift": Self.list, "App/Main.swift": "print(1)"], layout: .byFile)
+        #expect(
+            compilation.files.map(\.name) == [
+                "List.graphql.swift", "Main.graphql.swift", "Schema.graphql.swift",
+            ])
+        let text = compilation.files[0].text
+        #expect(text.contains("struct ListQuery") && text.contains("struct List_user"))
+        #expect(!compilation.files[1].text.contains("struct"))
+    }
+
+    @Test func twoFilesOfOneNameAreRefused() {
+        #expect(throws: Compilation.Failure.self) {
+            try compile(["A/Main.swift": "", "B/Main.swift": ""], layout: .byFile)
+        }
+    }
+
+    /// The operator's file says which text an id stands for.
+    @Test func requestsCanNameTheirOperations() throws {
+        let compilation = try compile(["List.swift": Self.list], persists: true)
+        let (id, text) = try #require(compilation.persisted.first)
+        #expect(id.hasPrefix("ListQuery-") && id.utf8.count == "ListQuery-".utf8.count + 16)
+        #expect(text.hasPrefix("query ListQuery"))
+        let code = try #require(compilation.files.first).text
+        #expect(code.contains(id) && !code.contains("query ListQuery"))
+        let other = Self.list.replacing("{ name }", with: "{ name id }")
+        let changed = try compile(["List.swift": other], persists: true)
+        #expect(changed.persisted.first?.id != id)
+    }
+
+    /// Syntax, names and types, each where it is.
+    @Test func everythingThatIsWrongIsSaidAtOnce() {
+        let failure = #expect(throws: Compilation.Failure.self) {
+            try compile([
+                "List.swift": Self.list.replacing("{ name }", with: "{ nam }"),
+                "Other.swift": "let q = graphql(\"query ListQuery2 { user { id } }\")",
+            ])
+        }
+        #expect(
+            failure?.description == """
+                List.swift:5:34: error: Cannot query field "nam" on type "User". Did you mean "name"?
+                  5 |     fragment List_user on User { nam }
+                    |                                  ^
+                Other.swift:1:24: error: Expected the query in Other.swift to be named "OtherQuery", not "ListQuery2".
+                  1 | let q = graphql("query ListQuery2 { user { id } }")
+                    |                        ^
+                """)
+    }
+
+    @Test func aMistakeInTheSchemaHasItsPlace() {
+        let failure = #expect(throws: Compilation.Failure.self) {
+            try compile([:], schema: "type Query { user: Usr }\ntype User { id: ID! }")
+        }
+        #expect(
+            failure?.description.hasPrefix("schema.graphql:1:20: error: Unknown type \"Usr\".")
+                == true)
+    }
+
+    // MARK: relay.json
+
+    @Test func aConfigurationIsRead() throws {
+        let text = """
+            {"schema": "a.graphql", "client": ["b.graphql"], "scalars": {"Date": "MyDate"},
+             "imports": ["Dates"], "access": "public"}
+            """
+        let configuration = try Configuration(parsing: Array(text.utf8))
+        #expect(configuration.schema == ["a.graphql"] && configuration.client == ["b.graphql"])
+        #expect(configuration.scalars == ["Date": "MyDate"] && configuration.imports == ["Dates"])
+        #expect(configuration.access == .public)
+    }
+
+    @Test(arguments: [
+        ("", "It is not JSON"), ("[]", "It must be a JSON object"),
+        (#"{"schema": 1}"#, "\"schema\" must be a string, or a list of strings."),
+        (#"{"schema": ["a", 1]}"#, "\"schema\" must be a string, or a list of strings."),
+        (#"{"scalars": {"Date": 1}}"#, "\"scalars\" must be an object"),
+        (#"{"access": "all"}"#, "\"access\" must be"),
+        (#"{"shema": "a"}"#, "unknown member \"shema\""),
+    ])
+    func aConfigurationThatIsNoneSaysWhy(_ text: String, _ message: String) {
+        let mistake = #expect(throws: Configuration.Mistake.self) {
+            try Configuration(parsing: Array(text.utf8))
+        }
+        #expect(mistake?.description.contains(message) == true)
+    }
+}
