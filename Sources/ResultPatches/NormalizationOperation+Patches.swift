@@ -4,16 +4,18 @@ extension NormalizationOperation {
     /// Whether whole results can be made from patched records.
     ///
     /// Not if results say more than the records, namely which abstract types an object has beyond those that the
-    /// compiler knew. And not if fields of one name identify their records in different ways, here by id and there
-    /// by place (no compiler writes that): a record would have one link for two.
-    package var isPatchable: Bool {
-        var namings: [String: RecordNaming] = [:]
-        return selections.arePatchable(&namings)
-    }
+    /// compiler knew.
+    package var isPatchable: Bool { hasRecords && selections.areSaidByRecords }
 
-    /// Whether a result says the types that decide which of its fragments apply. Otherwise their fields are in the data
-    /// and in no record.
-    package var saysTypes: Bool { selections.sayTypes }
+    /// Whether the records of a result have all of its data.
+    ///
+    /// Not if a result does not say the types that decide which of its fragments apply: their fields would be in no
+    /// record. And not if fields of one name identify their records in different ways, here by id and there by place
+    /// (no compiler writes that): a record would have one link for two.
+    package var hasRecords: Bool {
+        var namings: [String: RecordNaming] = [:]
+        return selections.sayTypes && selections.agreeOnNames(&namings)
+    }
 }
 
 extension [NormalizationSelection] {
@@ -80,20 +82,31 @@ private struct RecordNaming: Equatable {
 }
 
 extension [NormalizationSelection] {
-    fileprivate func arePatchable(_ namings: inout [String: RecordNaming]) -> Bool {
+    fileprivate func agreeOnNames(_ namings: inout [String: RecordNaming]) -> Bool {
         allSatisfy { selection in
             switch selection {
-            case .scalarField, .handle, .clientExtension: return true
+            case .scalarField, .handle, .clientExtension, .typeDiscriminator: return true
             case .linkedField(let field):
                 let naming = RecordNaming(field.selections)
                 guard namings[field.name, default: naming] == naming else { return false }
                 namings[field.name] = naming
-                return field.selections.arePatchable(&namings)
+                return field.selections.agreeOnNames(&namings)
+            case .inlineFragment(let fragment): return fragment.selections.agreeOnNames(&namings)
+            case .condition(let condition): return condition.selections.agreeOnNames(&namings)
+            case .defer(let part), .stream(let part): return part.selections.agreeOnNames(&namings)
+            }
+        }
+    }
+
+    fileprivate var areSaidByRecords: Bool {
+        allSatisfy { selection in
+            switch selection {
+            case .scalarField, .handle, .clientExtension: true
+            case .linkedField(let field): field.selections.areSaidByRecords
             case .inlineFragment(let fragment):
-                return fragment.abstractKey == nil
-                    && fragment.selections.arePatchable(&namings)
-            case .condition(let condition): return condition.selections.arePatchable(&namings)
-            case .typeDiscriminator, .defer, .stream: return false
+                fragment.abstractKey == nil && fragment.selections.areSaidByRecords
+            case .condition(let condition): condition.selections.areSaidByRecords
+            case .typeDiscriminator, .defer, .stream: false
             }
         }
     }

@@ -26,9 +26,10 @@ struct RelayExtensions: Sendable {
     /// The event for which to explain why a subscriber was, or was not, notified.
     private(set) var explain: UInt64?
 
-    /// Whether a request wants its results as record patches, so far as one look tells.
+    /// Whether a request wants its results as record patches, so far as one look tells. An explanation has one result.
     static func asksForRecords(_ request: GraphQLRequest) -> Bool {
-        request.extensions["relay"]?["records"] == true
+        let relay = request.extensions["relay"]
+        return relay?["records"] == true && relay?["explain"] == nil
     }
 
     /// Reads the members and ignores unknown ones.

@@ -27,7 +27,7 @@ struct Normalization: Sendable {
         } catch {
             throw ExecutionError("The operation has no records: \(error)", code: .badUserInput)
         }
-        guard made.saysTypes else { return nil }
+        guard made.hasRecords else { return nil }
         self.operation = made
     }
 

@@ -225,8 +225,8 @@ struct ExecutedResult: Sendable, Equatable {
         return (try? JSONValue(parsing: bytes + [UInt8(ascii: "}")], limits: limits))?.object
     }
 
-    /// The levels around a field's value in a patch, in a message: `payload`, `extensions`, `relay`, `records`, the
-    /// record, its field, and `value`.
+    /// The levels around a field's value in a patch: the message, `payload`, `extensions`, `relay`, `records`, the
+    /// record, its field and `value`.
     private static let patchLevels = 8
 
     /// Nil if they are too large, or the result is nested too deeply: then it is only sent whole.

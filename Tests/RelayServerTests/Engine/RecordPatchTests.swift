@@ -79,7 +79,7 @@ struct RecordPatchTests {
             let sink = try engine.subscribe(
                 """
                 query @live { user { id totalCount } \(aliases) }
-                fragment F on User { todos(after: "\(long)") { edges { cursor } } }
+                fragment F on User { id todos(after: "\(long)") { edges { cursor } } }
                 """, relay: ["records": true])
             _ = try await engine.results(of: sink, count: 1)
             _ = try await engine.addTodo("a")
@@ -115,6 +115,20 @@ struct RecordPatchTests {
         let whole = try await resultOfRename("", "two")
         #expect(whole.relay?["records"] == nil)
         #expect(whole["data"]?["nodes"]?.array?.first?["text"] == "two")
+    }
+
+    /// The user would be one record by its id and another by its place, and the link to it could only lead to one.
+    @Test func anOperationThatNamesARecordInTwoWaysHasWholeResults() async throws {
+        let engine = try await EngineUnderTest()
+        let sink = try engine.subscribe(
+            """
+            query($x: Boolean!) @live { user { id } ... @include(if: $x) { user { totalCount } } }
+            """, ["x": true], relay: ["records": true])
+        _ = try await engine.results(of: sink, count: 1)
+        _ = try await engine.addTodo("a")
+        let result = try await engine.results(of: sink, count: 2)[1]
+        #expect(result.relay?["records"] == nil)
+        #expect(result["data"]?["user"]?["totalCount"] == 3)
     }
 
     /// A patch goes on from a whole result that was sent in place of one.
