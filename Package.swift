@@ -235,7 +235,7 @@ let package = Package(
             name: "GeneratedCodeTests",
             dependencies: [
                 "BoundedTesting", "GraphQLLanguage", "Relay", "RelayArtifacts", "RelayCompiler",
-                "RelayIR",
+                "RelayIR", openCombine("OpenCombine"),
             ],
             exclude: [
                 "Adversarial/Adversarial.graphql", "Adversarial/schema.graphql",
