@@ -12,7 +12,8 @@ struct ArticleExamples: Sendable {
     var todoID: DataID = "VG9kbzox"
     var userID: DataID = "VXNlcjptZQ=="
     var show: @Sendable (List_user.Data.TodoConnection_todos?) -> Void = { _ in }
-    var added: @Sendable (Item_todo.Data?) -> Void = { _ in }
+    var added: @Sendable (TodoAddedSubscription.Data.AddTodoPayload_todoAdded.Todo_todo?) -> Void =
+        { _ in }
 
     private var change: ChangeTodoStatusMutation {
         ChangeTodoStatusMutation(
@@ -121,7 +122,7 @@ struct ArticleExamples: Sendable {
             #"""
             {"data": {"node": {"__typename": "Todo", "id": "a", "text": "Test", "complete": false}}}
             """#)
-        let todo = try await environment.fetch(TodoQuery(id: "a")).data?.node
+        let todo = try await environment.fetch(TodoQuery(id: "a")).data?.node?.asTodo
 
         let fetching = environment.fetchQuery(TodoQuery(id: "b")).sink(
             receiveCompletion: { _ in }, receiveValue: { _ in })
