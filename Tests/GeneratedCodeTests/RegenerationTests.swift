@@ -23,6 +23,11 @@ import Testing
 
     @Test func theFixturesAreWhatTheCompilerMakes() throws { try check(.todoFixtures) }
 
+    @Test func theMutationPagesTypesAreWhatTheCompilerMakes() throws {
+        try check(
+            .todo("Seeds/MutationPage", adding: ["Tests/Seeds/MutationPage/Schema/item.graphql"]))
+    }
+
     private func check(_ module: GeneratedModule) throws {
         if ProcessInfo.processInfo.environment["RELAY_WRITE_FIXTURES"] != nil {
             try module.write()
