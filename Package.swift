@@ -278,11 +278,11 @@ let package = Package(
         tests(
             of: "RelayNetwork",
             [
-                "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "HTTPMessages",
+                "EventStore", "GraphQLLanguage", "GraphQLTransportWS",
+                "HTTPMessages",
                 "LoopbackPorts", "Relay",
                 "RelayArtifacts", "RelayIR", "RelayJSON", "RelayLink", "RelayServer", "RelayStore",
-                "SchemaService", "StoreEngine", "Threads", "TodoFixtures", "TodoMutations",
-                "WebSocketIO", logging,
+                "SchemaService", "StoreEngine", "Threads", "TodoMutations", "WebSocketIO", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
         tests(

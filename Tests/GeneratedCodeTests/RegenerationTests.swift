@@ -28,6 +28,10 @@ import Testing
             .todo("Seeds/MutationPage", adding: ["Tests/Seeds/MutationPage/Schema/item.graphql"]))
     }
 
+    @Test func theArticlesTypesAreWhatTheCompilerMakes() throws {
+        try check(.todo("RelayNetworkTests/Articles"))
+    }
+
     private func check(_ module: GeneratedModule) throws {
         if ProcessInfo.processInfo.environment["RELAY_WRITE_FIXTURES"] != nil {
             try module.write()
