@@ -278,7 +278,7 @@ let package = Package(
         tests(
             of: "RelayNetwork",
             [
-                "EventStore", "GraphQLLanguage", "GraphQLTransportWS",
+                "ClientProgram", "EventStore", "GraphQLLanguage", "GraphQLTransportWS",
                 "HTTPMessages",
                 "LoopbackPorts", "Relay",
                 "RelayArtifacts", "RelayIR", "RelayJSON", "RelayLink", "RelayServer", "RelayStore",
@@ -301,6 +301,10 @@ let package = Package(
         .target(
             name: "TodoService", dependencies: ["RelayServer", "Threads", "TodoFixtures", logging],
             path: "Tests/TodoService", swiftSettings: strict),
+        // Sees what is public, as other packages do.
+        .target(
+            name: "ClientProgram", dependencies: ["Relay", "RelayNetwork"],
+            path: "Tests/ClientProgram", packageAccess: false, swiftSettings: strict),
         .executableTarget(
             name: "JournaledClient",
             dependencies: [

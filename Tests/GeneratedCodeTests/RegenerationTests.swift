@@ -32,6 +32,10 @@ import Testing
         try check(.todo("RelayNetworkTests/Articles"))
     }
 
+    @Test func theTypesOfAProgramAreWhatTheCompilerMakes() throws {
+        try check(.todo("ClientProgram"))
+    }
+
     private func check(_ module: GeneratedModule) throws {
         if ProcessInfo.processInfo.environment["RELAY_WRITE_FIXTURES"] != nil {
             try module.write()
