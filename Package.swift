@@ -305,6 +305,10 @@ let package = Package(
         .target(
             name: "ClientProgram", dependencies: ["Relay", "RelayNetwork"],
             path: "Tests/ClientProgram", packageAccess: false, swiftSettings: strict),
+        // The article YourFirstApp's.
+        .executableTarget(
+            name: "FirstApp", dependencies: ["Relay", "RelayNetwork"],
+            path: "Tests/FirstApp/Sources/Todos", packageAccess: false, swiftSettings: strict),
         .executableTarget(
             name: "JournaledClient",
             dependencies: [

@@ -36,6 +36,10 @@ import Testing
         try check(.todo("ClientProgram"))
     }
 
+    @Test func theFirstAppsTypesAreWhatTheCompilerMakes() throws {
+        try check(.todo("FirstApp/Sources/Todos"))
+    }
+
     private func check(_ module: GeneratedModule) throws {
         if ProcessInfo.processInfo.environment["RELAY_WRITE_FIXTURES"] != nil {
             try module.write()
