@@ -45,20 +45,22 @@ func openCombine(_ product: String) -> Target.Dependency {
 
     // The pages that the runtime was written after: their code as it is, in a module each, with none of
     // our settings.
-    func seedPage(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    func seedPage(
+        _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+    ) -> Target {
         .testTarget(
             name: name + "Tests",
             dependencies: [
                 "BoundedTesting", "Combine", "Relay", "RelayStore", "TodoFixtures", "TodoService",
             ] + dependencies,
-            path: "Tests/Seeds/" + name, swiftSettings: [.swiftLanguageMode(.v6)])
+            path: "Tests/Seeds/" + name, exclude: exclude, swiftSettings: [.swiftLanguageMode(.v6)])
     }
     let seedPages: [Target] = [
         .target(
             name: "Auth0", path: "Tests/Seeds/Auth0", swiftSettings: [.swiftLanguageMode(.v6)]),
         seedPage("NetworkPage"),
         seedPage("Auth0Page", ["Auth0"]),
-        seedPage("MutationPage", ["RelayNetwork"]),
+        seedPage("MutationPage", ["RelayNetwork"], exclude: ["Item.graphql", "Schema"]),
         seedPage("Signatures"),
     ]
 #else
@@ -232,7 +234,7 @@ let package = Package(
         tests(of: "Threads"),
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
-        tests(of: "RelayArtifacts", ["RelayIR", "RelayJSON", "TodoFixtures"]),
+        tests(of: "RelayArtifacts", ["GeneratedModules", "RelayIR", "RelayJSON"]),
         tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"], exclude: ["Fixtures"]),
         tests(
             of: "RelayCompiler", ["GraphQLLanguage", "RelayArtifacts", "RelayIR"],
@@ -240,13 +242,16 @@ let package = Package(
         .testTarget(
             name: "GeneratedCodeTests",
             dependencies: [
-                "BoundedTesting", "GraphQLLanguage", "Relay", "RelayArtifacts", "RelayCompiler",
-                "RelayIR",
+                "BoundedTesting", "GeneratedModules", "Relay", "RelayArtifacts", "RelayCompiler",
+                openCombine("OpenCombine"),
             ],
             exclude: [
-                "Adversarial/Adversarial.graphql", "Adversarial/schema.graphql",
-                "Todo/Todo.graphql",
+                "Adversarial/Adversarial.graphql", "Adversarial/Schema", "Todo/Todo.graphql",
             ], swiftSettings: strict),
+        .target(
+            name: "GeneratedModules",
+            dependencies: ["GraphQLLanguage", "RelayCompiler", "RelayIR"],
+            path: "Tests/GeneratedModules", swiftSettings: strict),
         tests(
             of: "EventLog", ["Disk", "DiskSimulation", "LogTools", "Threads"],
             exclude: ["Fixtures"]),
@@ -279,11 +284,11 @@ let package = Package(
         tests(
             of: "RelayNetwork",
             [
-                "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "HTTPMessages",
+                "ClientProgram", "EventStore", "GraphQLLanguage", "GraphQLTransportWS",
+                "HTTPMessages",
                 "LoopbackPorts", "Relay",
                 "RelayArtifacts", "RelayIR", "RelayJSON", "RelayLink", "RelayServer", "RelayStore",
-                "SchemaService", "StoreEngine", "Threads", "TodoFixtures", "TodoMutations",
-                "WebSocketIO", logging,
+                "SchemaService", "StoreEngine", "Threads", "TodoMutations", "WebSocketIO", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
         tests(
@@ -294,12 +299,22 @@ let package = Package(
                 openCombine("OpenCombine"),
             ] + combineTests),
         .target(
-            name: "TodoFixtures",
-            dependencies: ["GraphQLLanguage", "Relay", "RelayArtifacts", "RelayIR"],
-            path: "Tests/TodoFixtures", swiftSettings: strict),
+            name: "TodoFixtures", dependencies: ["Relay"], path: "Tests/TodoFixtures",
+            exclude: [
+                "Deferred.graphql", "FieldErrors.graphql", "Paging.graphql", "Schema",
+                "Todo.graphql",
+            ], swiftSettings: strict),
         .target(
             name: "TodoService", dependencies: ["RelayServer", "Threads", "TodoFixtures", logging],
             path: "Tests/TodoService", swiftSettings: strict),
+        // Sees what is public, as other packages do.
+        .target(
+            name: "ClientProgram", dependencies: ["Relay", "RelayNetwork"],
+            path: "Tests/ClientProgram", packageAccess: false, swiftSettings: strict),
+        // The article YourFirstApp's.
+        .executableTarget(
+            name: "FirstApp", dependencies: ["Relay", "RelayNetwork"],
+            path: "Tests/FirstApp/Sources/Todos", packageAccess: false, swiftSettings: strict),
         .executableTarget(
             name: "JournaledClient",
             dependencies: [

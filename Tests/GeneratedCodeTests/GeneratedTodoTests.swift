@@ -1,5 +1,6 @@
 import BoundedTesting
 import Foundation
+import OpenCombine
 import Relay
 import RelayArtifacts
 import Testing
@@ -158,6 +159,30 @@ import Testing
             optimisticResponse: .init(
                 changeTodoStatus: .init(todo: .init(id: "a", complete: true))))
         #expect(answer.data?.changeTodoStatus?.todo.complete == true)
+    }
+
+    @Test func anExpectedAnswerIsShownByAPublisherAndByItself() throws {
+        let e = MockEnvironment()
+        try e.commitPayload(
+            BookQuery(id: "a").createDescriptor(),
+            ["node": ["__typename": "Todo", "id": "a", "text": "Milk", "complete": false]])
+        let isComplete = {
+            try e.lookup(
+                selector: BookQuery(id: "a").createDescriptor().fragment, as: BookQuery.Data.self
+            ).value()?.node?.asTodo?.complete
+        }
+        let mutation = ChangeTodoStatusMutation(input: .init(id: "a", complete: true))
+        let answer = ChangeTodoStatusMutation.OptimisticResponse(
+            changeTodoStatus: .init(todo: .init(id: "a", complete: true)))
+        let shown = try e.applyMutation(mutation, optimisticResponse: answer)
+        #expect(try isComplete() == true && e.mostRecent == nil)
+        shown.cancel()
+        #expect(try isComplete() == false)
+        let sent = e.publisher(of: mutation, optimisticResponse: answer).sink(
+            receiveCompletion: { _ in }, receiveValue: { _ in })
+        #expect(try isComplete() == true && e.mostRecent != nil)
+        sent.cancel()
+        #expect(try isComplete() == false)
     }
 
     @Test func anExpectedAnswerHasTheFieldsOfFragments() {

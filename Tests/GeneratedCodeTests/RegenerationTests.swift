@@ -1,60 +1,57 @@
 import Foundation
-import GraphQLLanguage
-import RelayArtifacts
+import GeneratedModules
 import RelayCompiler
-import RelayIR
 import Testing
 
-/// The generated code beside this file is what the compiler makes of the documents beside it; that it compiles without
+/// The generated code of the tests is what the compiler makes of the documents beside it; that it compiles without
 /// warnings is checked by the build.
 ///
 /// `RELAY_WRITE_FIXTURES=1` writes it again.
 @Suite struct RegenerationTests {
     @Test func theTodoClientIsWhatTheCompilerMakes() throws {
-        let examples = Self.folder.deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "docs/examples")
-        let schema = try Schema.build(
-            [try Self.source(examples.appending(path: "todo.graphql"))],
-            predefined: [try Self.source(examples.appending(path: "directives.graphql"))])
-        try check("Todo", schema, GenerateOptions(access: .public))
+        try check(.todo("GeneratedCodeTests/Todo", access: .public))
     }
 
     /// Names that mean something in Swift, and shapes that are rare.
     @Test func theAdversarialDocumentsAreWhatTheCompilerMakes() throws {
-        let schema = try Schema.build([
-            try Self.source(Self.folder.appending(path: "Adversarial/schema.graphql"))
-        ])
-        try check("Adversarial", schema, GenerateOptions(scalars: ["DateTime": "Instant"]))
+        try check(
+            GeneratedModule(
+                "GeneratedCodeTests/Adversarial",
+                schema: ["Tests/GeneratedCodeTests/Adversarial/Schema/schema.graphql"],
+                options: GenerateOptions(scalars: ["DateTime": "Instant"])))
     }
 
-    private func check(_ name: String, _ schema: Schema, _ options: GenerateOptions) throws {
-        let folder = Self.folder.appending(path: name)
-        let documents = try RelayDocuments(
-            Document(parsing: try Self.source(folder.appending(path: "\(name).graphql"))),
-            schema: schema)
-        let code = GeneratedCode(documents, options: options)
-        // The query that fetches a fragment again follows the fragment.
-        let refetch = documents.fragments.compactMap(\.node.metadata.refetch?.operation)
-        let names =
-            documents.operations.map(\.request.params.name).filter { !refetch.contains($0) }
-            + documents.fragments.map(\.node.name)
-        for (file, text) in [
-            ("\(name).graphql.swift", code.file(names)),
-            ("\(name)Schema.graphql.swift", code.schemaFile()),
-        ] {
-            let place = folder.appending(path: file)
-            if ProcessInfo.processInfo.environment["RELAY_WRITE_FIXTURES"] != nil {
-                try text.write(to: place, atomically: true, encoding: .utf8)
-            }
-            let isSame = try String(contentsOf: place, encoding: .utf8) == text
-            #expect(
-                isSame, "\(file) is not what the compiler makes; RELAY_WRITE_FIXTURES=1 writes it.")
+    @Test func theFixturesAreWhatTheCompilerMakes() throws { try check(.todoFixtures) }
+
+    @Test func theMutationPagesTypesAreWhatTheCompilerMakes() throws {
+        try check(
+            .todo("Seeds/MutationPage", adding: ["Tests/Seeds/MutationPage/Schema/item.graphql"]))
+    }
+
+    @Test func theArticlesTypesAreWhatTheCompilerMakes() throws {
+        try check(.todo("RelayNetworkTests/Articles"))
+    }
+
+    @Test func theTypesOfAProgramAreWhatTheCompilerMakes() throws {
+        try check(.todo("ClientProgram"))
+    }
+
+    @Test func theFirstAppsTypesAreWhatTheCompilerMakes() throws {
+        try check(.todo("FirstApp/Sources/Todos"))
+    }
+
+    private func check(_ module: GeneratedModule) throws {
+        if ProcessInfo.processInfo.environment["RELAY_WRITE_FIXTURES"] != nil {
+            try module.write()
         }
-    }
-
-    private static var folder: URL { URL(filePath: #filePath).deletingLastPathComponent() }
-
-    private static func source(_ file: URL) throws -> Source {
-        Source(utf8: Array(try Data(contentsOf: file)), name: file.lastPathComponent)
+        let (code, committed) = (try module.code(), try module.committedCode())
+        #expect(!code.isEmpty)
+        for name in Set(code.keys).union(committed.keys).sorted() {
+            let isSame = code[name] == committed[name]
+            #expect(
+                isSame,
+                "\(module.folder)/\(name) is not what the compiler makes; RELAY_WRITE_FIXTURES=1 writes it."
+            )
+        }
     }
 }

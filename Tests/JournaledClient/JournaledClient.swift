@@ -96,16 +96,10 @@ struct JournaledClient {
         let mutation = environment.publisher(
             of: AddTodoMutation(
                 variables: .init(text: text, connections: connection.map { [$0] } ?? [])),
-            optimisticResponse: [
-                "addTodo": [
-                    "todoEdge": [
-                        "node": [
-                            "__typename": "Todo", "id": "new:\(text)", "text": text,
-                            "complete": false,
-                        ]
-                    ]
-                ]
-            ])
+            optimisticResponse: .init(
+                addTodo: .init(
+                    todoEdge: .init(
+                        node: .init(id: "new:\(text)", text: text, complete: false)))))
         mutation.subscribe(
             Subscribers.Sink(
                 receiveCompletion: {

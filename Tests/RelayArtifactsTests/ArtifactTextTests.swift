@@ -1,9 +1,9 @@
 import BoundedTesting
+import GeneratedModules
 import RelayArtifacts
 import RelayIR
 import RelayJSON
 import Testing
-import TodoFixtures
 
 @Suite struct ArtifactTextTests {
     @Test func anOperationIsCompact() {
@@ -54,7 +54,7 @@ import TodoFixtures
     }
 
     @Test func theDocumentsOfTheTodoClientComeBackEqual() throws {
-        let documents = try TodoDocuments.all.get()
+        let documents = try GeneratedModule.todoFixtures.documents()
         #expect(!documents.operations.isEmpty && !documents.fragments.isEmpty)
         for operation in documents.operations { try same(operation.request) }
         for fragment in documents.fragments { try same(fragment.node) }
@@ -115,7 +115,7 @@ import TodoFixtures
         let seed = UInt64.random(in: 0 ... .max)
         print("noDamageTraps: seed \(seed)")  // A trap would not print it.
         var random = SeededGenerator(seed: seed)
-        for operation in try TodoDocuments.all.get().operations {
+        for operation in try GeneratedModule.todoFixtures.documents().operations {
             let text = Array(operation.request.artifact.utf8)
             for _ in 0..<200 {
                 var damaged = text

@@ -42,7 +42,7 @@ import TodoFixtures
             // Nothing is written before the burst is whole.
             #expect(told.values.isEmpty && events.values.isEmpty)
         }
-        #expect(told.values.map(\.data?.node?.text) == ["100"])
+        #expect(told.values.map(\.data?.node?.asTodo?.text) == ["100"])
         #expect(try environment.store.confirmed.sequence == before + 1)
         // Each has its updater, its root and its subscriber's turn.
         #expect(updated == (1...100).map { "\($0)" })
@@ -73,7 +73,7 @@ import TodoFixtures
         #expect(try environment.store.confirmed.sequence == before + 1)
         #expect(told.values.count == 1)
         #expect(subscriptions.map(\.values.count) == [2, 1, 1])
-        #expect(query.values.first??.node?.text == "B" && query.isFinished)
+        #expect(query.values.first??.node?.asTodo?.text == "B" && query.isFinished)
     }
 
     @Test func anEndIsDeliveredAfterEarlierResponses() throws {
@@ -123,9 +123,9 @@ import TodoFixtures
             stream.nextValue(added("a", "2"))
         }
         #expect(mutation.isFinished && events.values.count == 2)
-        #expect(told.values.map { $0.data?.node?.text } == ["0", "1", "2"])
+        #expect(told.values.map { $0.data?.node?.asTodo?.text } == ["0", "1", "2"])
         // Shown, then over the first event, then as the second has it.
-        #expect(told.values.map { $0.data?.node?.complete } == [true, true, false])
+        #expect(told.values.map { $0.data?.node?.asTodo?.complete } == [true, true, false])
     }
 
     @Test func cancellingInTheMiddleOfABurstEndsIt() throws {

@@ -91,7 +91,7 @@ import TodoFixtures
         let id = id(&random)
         let result = try await environment.fetch(
             TodoQuery(id: id), cacheConfig: CacheConfig(transactionID: name))
-        #expect(result.data?.node?.text == name && result.data?.node?.id == id)
+        #expect(result.data?.node?.asTodo?.text == name && result.data?.node?.asTodo?.id == id)
     }
 
     private func mutate(_ random: inout SeededGenerator, _ round: Int) async throws {
@@ -117,7 +117,7 @@ import TodoFixtures
             let now = environment.lookup(selector: selector, as: TodoQuery.Data.self)
             return environment.subscribe(snapshot: now).sink { snapshot in
                 // Read on the thread that tells, as a screen would.
-                let text = snapshot.data?.node?.text ?? "local"
+                let text = snapshot.data?.node?.asTodo?.text ?? "local"
                 #expect(Self.begins.contains { text.hasPrefix($0) })
             }
         }

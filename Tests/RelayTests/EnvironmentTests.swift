@@ -54,7 +54,7 @@ struct EnvironmentTests {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(
-                Set(results.map(\.data?.node?.text)) == Set((0..<40).map { "t\($0)" }))
+                Set(results.map(\.data?.node?.asTodo?.text)) == Set((0..<40).map { "t\($0)" }))
             // The store keeps ten of them for nobody; and whatever a result that somebody has is made of.
             environment.store.collectGarbage()
             for id in 0..<40 { #expect(environment.todo("\(id)")?.text == "t\(id)") }

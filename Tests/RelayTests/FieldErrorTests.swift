@@ -7,24 +7,19 @@ import TodoFixtures
 @Suite(.bounded, .timeLimit(.minutes(10))) struct FieldErrorTests {
     private let environment = MockEnvironment()
 
-    private struct Todo: ReadableRecord, Equatable {
-        var text: String?
-        init(_ record: inout RecordReader) throws { text = try record.optionalString("text") }
-    }
-
-    private struct Node<Child: ReadableRecord>: ReadableRecord {
-        var node: Child?
-        init(_ record: inout RecordReader) throws { node = try record.optionalLinked("node") }
-    }
-
     /// A response in which a todo's text has an error is taken in, and read by the query.
+    private func read<Query: Relay.Operation>(
+        _ query: Query, fields: String = #""text":null"#, failing: String = "text"
+    ) throws -> Relay.Snapshot<Query.Data> {
+        try read(query, as: Query.Data.self, fields: fields, failing: failing)
+    }
+
+    /// The same with another type for the query's data.
     private func read<Data: ReadableRecord>(
-        _ query: String, _ type: Data.Type = Data.self, fields: String = #""text":null"#,
+        _ query: some Relay.Operation, as type: Data.Type, fields: String = #""text":null"#,
         failing: String = "text"
     ) throws -> Relay.Snapshot<Data> {
-        let operation = OperationDescriptor(
-            request: RequestDescriptor(
-                node: TodoDocuments.request(query), variables: ["id": "a"]))
+        let operation = query.createDescriptor()
         let responses = Collected(environment.execute(operation: operation))
         environment.mostRecent?.resolve(
             """
@@ -38,24 +33,36 @@ import TodoFixtures
         return environment.lookup(selector: operation.fragment)
     }
 
+    /// A node whose text may be null, though the schema says that it is not.
+    private struct NullableText: ReadableRecord {
+        var node: Todo?
+
+        init(_ record: inout RecordReader) throws { node = try record.optionalLinked("node") }
+
+        struct Todo: ReadableRecord {
+            var text: String?
+            init(_ record: inout RecordReader) throws { text = try record.optionalString("text") }
+        }
+    }
+
     private static let error = GraphQLError(
         message: "no", locations: [.init(line: 1, column: 2)],
         path: [.key("node"), .key("text")], extensions: ["code": "FORBIDDEN"])
 
     @Test func anErrorOfAFieldKeepsItsPathItsLocationsAndItsExtensions() throws {
-        let snapshot = try read("RequiredNoneQuery", Node<Todo>.self)
+        let snapshot = try read(RequiredNoneQuery(id: "a"))
         #expect(snapshot.errors == [Self.error])
     }
 
     @Test func requiredNoneMakesTheObjectNull() throws {
-        let snapshot = try read("RequiredNoneQuery", Node<Todo>.self)
+        let snapshot = try read(RequiredNoneQuery(id: "a"))
         let data = try #require(try snapshot.value())
         #expect(data.node == nil)
     }
 
     @Test func requiredLogMakesTheObjectNullAndSaysSo() async throws {
         let events = environment.events
-        let snapshot = try read("RequiredLogQuery", Node<Todo>.self)
+        let snapshot = try read(RequiredLogQuery(id: "a"))
         #expect(try snapshot.value()?.node == nil)
         for await event in events where event.name == .missingRequiredFieldLog {
             #expect(event.path == ["node", "text"] && event.operation == "RequiredLogQuery")
@@ -64,63 +71,46 @@ import TodoFixtures
     }
 
     @Test func requiredThrowThrowsToWhoeverReads() throws {
-        let snapshot = try read("RequiredThrowQuery", Node<Todo>.self)
+        let snapshot = try read(RequiredThrowQuery(id: "a"))
         let error = #expect(throws: ReadError.self) { try snapshot.value() }
         #expect(error?.reason == .required && error?.path == ["node", "text"])
         #expect(snapshot.data == nil)
         // And is over when there is a value.
-        var told: [Result<Node<Todo>?, any Error>] = []
+        var told: [Result<RequiredThrowQuery.Data?, any Error>] = []
         let following = environment.subscribe(snapshot: snapshot).sink { snapshot in
             told.append(Result { try snapshot.value() })
         }
         try environment.commitUpdate { $0["a"]?["text"] = "there" }
-        #expect(try told.last?.get()?.node?.text == "there")
+        #expect(try told.last?.get()?.node?.asTodo?.text == "there")
         following.cancel()
     }
 
     @Test func caughtLeavesAreResultsOrNull() throws {
-        struct Caught: ReadableRecord {
-            var text: Result<String?, FieldErrors>
-            var complete: Bool?
-            init(_ record: inout RecordReader) throws {
-                text = try record.caught("text") { try $0.optionalString("text") }
-                complete = try record.optionalBool("complete")
-            }
-        }
-        var snapshot = try read(
-            "CaughtLeavesQuery", Node<Caught>.self, fields: #""text":null,"complete":true"#)
-        let failed = try #require(try snapshot.value()?.node)
+        let query = CaughtLeavesQuery(id: "a")
+        var snapshot = try read(query, fields: #""text":null,"complete":true"#)
+        let failed = try #require(try snapshot.value()?.node?.asTodo)
         #expect(failed.text == .failure(FieldErrors(errors: [Self.error])))
         #expect(failed.complete == true && snapshot.errors.isEmpty)
 
-        snapshot = try read(
-            "CaughtLeavesQuery", fields: #""text":"x","complete":null"#, failing: "complete")
-        let other = try #require(try snapshot.value()?.node)
+        snapshot = try read(query, fields: #""text":"x","complete":null"#, failing: "complete")
+        let other = try #require(try snapshot.value()?.node?.asTodo)
         #expect(other.text == .success("x") && other.complete == nil && snapshot.errors.isEmpty)
     }
 
-    private struct CaughtNode: ReadableRecord {
-        var node: Result<Todo?, FieldErrors>
-        init(_ record: inout RecordReader) throws {
-            node = try record.caught("node") { try $0.optionalLinked("node") }
-        }
-    }
-
     @Test func aCaughtObjectHasTheErrorsBelowIt() throws {
-        let snapshot = try read(
-            "CaughtNodeQuery", CaughtNode.self, fields: #""text":null,"complete":true"#)
+        let fields = #""text":null,"complete":true"#
+        let snapshot = try read(CaughtNodeQuery(id: "a"), fields: fields)
         let data = try #require(try snapshot.value())
         #expect(data.node == .failure(FieldErrors(errors: [Self.error])))
         #expect(snapshot.errors.isEmpty)
 
-        let asNull = try read(
-            "CaughtNodeAsNullQuery", Node<Todo>.self, fields: #""text":null,"complete":true"#)
+        let asNull = try read(CaughtNodeAsNullQuery(id: "a"), fields: fields)
         let none = try #require(try asNull.value())
         #expect(none.node == nil && asNull.errors.isEmpty)
     }
 
     @Test func catchTakesInWhatRequiredWouldThrow() throws {
-        let snapshot = try read("CaughtRequiredQuery", CaughtNode.self)
+        let snapshot = try read(CaughtRequiredQuery(id: "a"))
         let data = try #require(try snapshot.value())
         guard case .failure(let errors) = data.node else {
             Issue.record("it was not caught")
@@ -131,17 +121,17 @@ import TodoFixtures
     }
 
     @Test func aWholeOperationCanBeCaught() throws {
-        let snapshot = try read("CaughtWholeQuery", Node<Todo>.self)
+        let snapshot = try read(CaughtWholeQuery(id: "a"), as: NullableText.self)
         #expect(throws: FieldErrors(errors: [Self.error])) { try snapshot.result.get() }
         let whole = try snapshot.value()
         #expect(whole != nil)
 
-        let asNull = try read("CaughtWholeAsNullQuery", Node<Todo>.self)
+        let asNull = try read(CaughtWholeAsNullQuery(id: "a"))
         #expect(try asNull.value() == nil)
     }
 
     @Test func throwOnFieldErrorThrows() throws {
-        let snapshot = try read("ThrowingQuery", Node<Todo>.self)
+        let snapshot = try read(ThrowingQuery(id: "a"))
         let error = #expect(throws: ReadError.self) { try snapshot.value() }
         #expect(error?.reason == .failed([Self.error]))
     }

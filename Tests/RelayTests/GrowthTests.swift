@@ -73,7 +73,7 @@ import TodoFixtures
             let id = "q\(number)"
             let result = try await environment.fetch(
                 TodoQuery(id: id), cacheConfig: CacheConfig(transactionID: id))
-            #expect(result.data?.node?.id == id)
+            #expect(result.data?.node?.asTodo?.id == id)
             await collect(after: number)
         }
         expectNothingUnderWay()

@@ -11,8 +11,8 @@ import TodoFixtures
 @Suite(.bounded, .timeLimit(.minutes(10))) struct IncrementalTests {
     private let environment = MockEnvironment()
 
-    private func text(_ todo: DeferredTodo?) -> String? {
-        todo.flatMap { environment.lookup(Item_todo(key: $0)).data?.text }
+    private func text(_ todo: (any DeferredTodo)?) -> String? {
+        todo.flatMap { environment.lookup($0.asFragment()).data?.text }
     }
 
     private static let part = #"{"text":"A","complete":true}"#
@@ -33,7 +33,7 @@ import TodoFixtures
         request.nextValue(part)
         request.nextValue(end)
         request.complete()
-        let todo = try await result.value.data?.node
+        let todo = try await result.value.data?.node?.asTodo
         #expect(todo?.id == "a" && text(todo) == "A")
     }
 
@@ -70,7 +70,7 @@ import TodoFixtures
         request.nextValue(part)
         request.complete()
         let value = try await result.value
-        #expect(value.data?.node?.id == "a")
+        #expect(value.data?.node?.asTodo?.id == "a")
         #expect(value.errors.map { $0.message.contains("part of the response") } == [true])
         // The root is as it was.
         #expect(environment.todo("a")?.id == nil)
@@ -91,7 +91,7 @@ import TodoFixtures
             """)
         request.complete()
         let value = try await result.value
-        #expect(value.data?.node?.id == "a" && value.errors.map(\.message) == ["too late"])
+        #expect(value.data?.node?.asTodo?.id == "a" && value.errors.map(\.message) == ["too late"])
     }
 
     /// A result says of each field that is null why it is, whichever part brought it.
@@ -196,7 +196,7 @@ import TodoFixtures
         request.nextValue(#"{"hasNext":false}"#)
         request.complete()
         #expect(result.isFinished && count == 1)
-        #expect(text(result.values.last?.data?.node) == "A")
+        #expect(text(result.values.last?.data?.node?.asTodo) == "A")
     }
 
     /// Its data cannot do without what its response brings later.
@@ -243,7 +243,7 @@ import TodoFixtures
         request.nextValue(
             #"{"incremental":[{"path":["node"],"data":\#(Self.part)}],"hasNext":false}"#)
         request.complete()
-        #expect(results.values.map { $0.data?.node?.text } == [nil, "A"])
+        #expect(results.values.map { $0.data?.node?.asTodo?.text } == [nil, "A"])
         #expect(results.values.map(\.errors.count) == [1, 0] && results.isFinished)
         // Nothing more comes of this one.
         let broken = Collected(
@@ -288,7 +288,7 @@ import TodoFixtures
         await eventually { environment.mostRecent != nil }
         environment.mostRecent?.resolve(response)
         let value = try await result.value
-        #expect(value.errors.isEmpty && text(value.data?.node) == "A")
+        #expect(value.errors.isEmpty && text(value.data?.node?.asTodo) == "A")
     }
 
     private static let data = #"{"node":{"__typename":"Todo","id":"a"}}"#

@@ -66,7 +66,7 @@ struct MockEnvironmentTests {
     @Test func objectsOfAbstractTypesHaveATypeThatIsAskedFor() throws {
         let todo = Collected(environment.fetchQuery(TodoQuery(id: "a")))
         try environment.resolveMostRecent()
-        #expect(todo.values.first??.node?.text == #"<mock-value-for-field-"text">"#)
+        #expect(todo.values.first??.node?.asTodo?.text == #"<mock-value-for-field-"text">"#)
         let nobody = Collected(environment.fetchQuery(TodoQuery(id: "b")))
         try environment.resolveMostRecent(with: MockPayloadGenerator(["node": { _ in .null }]))
         #expect(nobody.values.first.map { $0?.node == nil } == true)
@@ -137,9 +137,11 @@ struct MockEnvironmentTests {
                 ? MockPayloadGenerator().response(to: operation) : nil
         }
         environment.mockResponse(TodoQuery(id: "a"), Payloads.todo("a", "mocked", complete: false))
-        #expect(try await environment.fetch(TodoQuery(id: "a")).data?.node?.text == "mocked")
         #expect(
-            try await environment.fetch(TodoQuery(id: "b")).data?.node?.id == "<Todo-mock-id-1>")
+            try await environment.fetch(TodoQuery(id: "a")).data?.node?.asTodo?.text == "mocked")
+        #expect(
+            try await environment.fetch(TodoQuery(id: "b")).data?.node?.asTodo?.id
+                == "<Todo-mock-id-1>")
         let other = Collected(environment.fetchQuery(UserQuery()))
         #expect(environment.isLoading(UserQuery()))
         other.cancel()
@@ -155,6 +157,6 @@ struct MockEnvironmentTests {
         #expect(first.values.isEmpty && second.values.isEmpty)
         deliver()
         #expect(first.isFinished && second.isFinished)
-        #expect(first.values.first??.node?.text == "x")
+        #expect(first.values.first??.node?.asTodo?.text == "x")
     }
 }

@@ -40,7 +40,7 @@ import TodoFixtures
         environment.mostRecent?.resolve(Payloads.status("a", complete: true))
         #expect(result.isFinished)
         // No flicker: one commit takes the one away and brings the other.
-        #expect(told.values.map(\.data?.node?.complete) == [true])
+        #expect(told.values.map(\.data?.node?.asTodo?.complete) == [true])
         // T8: the wire's true and a Swift true are one value.
         #expect(environment.todo("a")?.complete == true)
     }

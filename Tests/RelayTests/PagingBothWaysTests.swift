@@ -58,7 +58,7 @@ struct PagingBothWaysTests {
     }
 
     private func begin(
-        _ variables: VariableData, in environment: MockEnvironment
+        _ variables: WindowQuery.Variables, in environment: MockEnvironment
     ) throws -> Window_user {
         environment.answer { [list, asked] request in
             asked.note(request.request.variables)
@@ -73,10 +73,12 @@ struct PagingBothWaysTests {
 
     @Test(
         arguments: [
-            ["first": 3, "after": "t4"], ["last": 3, "before": "t8"], ["first": 2], ["last": 2],
-            ["first": 1, "after": "t11"], ["last": 1, "before": "t1"],
-        ] as [VariableData], Order.allCases)
-    func everyRowIsThereOnceAndInOrder(_ beginning: VariableData, _ order: Order) async throws {
+            .init(first: 3, after: "t4"), .init(last: 3, before: "t8"), .init(first: 2),
+            .init(last: 2), .init(first: 1, after: "t11"), .init(last: 1, before: "t1"),
+        ] as [WindowQuery.Variables], Order.allCases)
+    func everyRowIsThereOnceAndInOrder(
+        _ beginning: WindowQuery.Variables, _ order: Order
+    ) async throws {
         for count in [1, 4, 20] {
             let environment = MockEnvironment()
             let fragment = try begin(beginning, in: environment)
@@ -115,7 +117,7 @@ struct PagingBothWaysTests {
     @Test func theVariablesOfTheOtherDirectionAreNull() async throws {
         let environment = MockEnvironment()
         let pages = PaginationResource(
-            try begin(["first": 3, "after": "t4"], in: environment), environment: environment)
+            try begin(.init(first: 3, after: "t4"), in: environment), environment: environment)
         try await pages.loadPrevious(2)
         try await pages.loadNext(2)
         let none = VariableValue.null

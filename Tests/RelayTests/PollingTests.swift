@@ -18,12 +18,12 @@ import TodoFixtures
             environment.fetchQuery(TodoQuery(id: "a"), cacheConfig: CacheConfig(poll: 5)))
         #expect(network.requests.last?.cacheConfig.force == false)
         network.requests.last?.resolve(Payloads.todo("a", "one", complete: false))
-        #expect(result.values.map { $0?.node?.text } == ["one"])
+        #expect(result.values.map { $0?.node?.asTodo?.text } == ["one"])
         #expect(clock.waiting == [5])
         clock.advance()
         #expect(network.requests.last?.cacheConfig.force == true)
         network.requests.last?.resolve(Payloads.todo("a", "two", complete: false))
-        #expect(result.values.map { $0?.node?.text } == ["one", "two"])
+        #expect(result.values.map { $0?.node?.asTodo?.text } == ["one", "two"])
         result.cancel()
         clock.advance()
         #expect(network.executionCount == 2 && clock.waiting.isEmpty)
@@ -77,7 +77,7 @@ import TodoFixtures
             scheduler: time)
         let result = Collected(
             environment.fetchQuery(TodoQuery(id: "a"), cacheConfig: CacheConfig(poll: 5)))
-        #expect(result.values.map { $0?.node?.text } == ["one"])
+        #expect(result.values.map { $0?.node?.asTodo?.text } == ["one"])
         try #require(network.others.requests.count == 1)
         network.others.requests[0].resolve(Payloads.todo("a", "two", complete: false))
         #expect(time.clock.waiting == [5])
@@ -85,7 +85,7 @@ import TodoFixtures
         #expect(network.others.executionCount == 2)
         result.cancel()
         #expect(network.others.requests.isEmpty)
-        #expect(result.values.map { $0?.node?.text } == ["one", "two"])
+        #expect(result.values.map { $0?.node?.asTodo?.text } == ["one", "two"])
     }
 
     @Test func promise15MetadataAndTransactionIDReachTheNetwork() {
@@ -117,7 +117,7 @@ import TodoFixtures
         let result = Collected(
             environment.fetchQuery(TodoQuery(id: "a"), cacheConfig: CacheConfig(poll: poll)))
         network.requests.last?.resolve(Payloads.todo("a", "one", complete: false))
-        #expect(result.values.map { $0?.node?.text } == ["one"])
+        #expect(result.values.map { $0?.node?.asTodo?.text } == ["one"])
         #expect(result.isFinished && clock.waiting.isEmpty && network.executionCount == 1)
     }
 

@@ -46,8 +46,8 @@ import TodoFixtures
         let second = Collected(publisher)
         #expect(network.executionCount == 2 && second.values.isEmpty)
         environment.mostRecent?.resolve(Payloads.todo("a", "B", complete: true))
-        #expect(first.values.map { $0?.node?.text } == ["A"])
-        #expect(second.values.map { $0?.node?.text } == ["B"])
+        #expect(first.values.map { $0?.node?.asTodo?.text } == ["A"])
+        #expect(second.values.map { $0?.node?.asTodo?.text } == ["B"])
 
         // A mutation that is run again is another mutation, under a name of its own.
         let mutation = environment.commitMutation(change("a", false))
@@ -72,7 +72,7 @@ import TodoFixtures
             store["a"]?["text"] = "B"
         }
         try environment.commitUpdate { store in store["a"]?["text"] = "C" }
-        #expect(told?.values.map { $0.data?.node?.text } == ["B", "C"])
+        #expect(told?.values.map { $0.data?.node?.asTodo?.text } == ["B", "C"])
         told?.cancel()
         try environment.commitUpdate { store in store["a"]?["text"] = "D" }
         #expect(told?.values.count == 2)
@@ -146,7 +146,7 @@ import TodoFixtures
         #expect(
             network.requests.map(\.parameters.name) == ["ChangeTodoStatusMutation", "TodoQuery"])
         network.requests.last?.resolve(Payloads.todo("a", "A", complete: true))
-        #expect(after?.values.map { $0?.node?.complete } == [true])
+        #expect(after?.values.map { $0?.node?.asTodo?.complete } == [true])
         withExtendedLifetime(mutation) {}
     }
 }

@@ -95,7 +95,7 @@ struct QueryTests {
         let environment = MockEnvironment()
         environment.mockResponse(TodoQuery(id: "a"), Payloads.todo("a", "x", complete: true))
         let result = try await environment.fetch(TodoQuery(id: "a"))
-        #expect(result.data?.node?.complete == true)
+        #expect(result.data?.node?.asTodo?.complete == true)
     }
 
     @Test func trap17OnlyWhatChangedIsToldAndOnlyWhenItDid() throws {
@@ -109,7 +109,7 @@ struct QueryTests {
         try environment.cachePayload(TodoQuery(id: "b"), Payloads.todo("b", "z", complete: false))
         #expect(told.values.isEmpty)
         try environment.cachePayload(TodoQuery(id: "a"), Payloads.todo("a", "x", complete: true))
-        #expect(told.values.map(\.data?.node?.complete) == [true])
+        #expect(told.values.map(\.data?.node?.asTodo?.complete) == [true])
         told.cancel()
         try environment.cachePayload(TodoQuery(id: "a"), Payloads.todo("a", "x", complete: false))
         #expect(told.values.count == 1)

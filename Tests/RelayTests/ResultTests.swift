@@ -20,7 +20,7 @@ import TodoFixtures
         let payload = Payloads.todo("ID", "A", complete: false).replacing("\"ID\"", with: id)
         let result = Collected(environment.fetchQuery(TodoQuery(id: id)))
         environment.mostRecent?.resolve(payload)
-        #expect(result.values.map { $0?.node?.id } == [id])
+        #expect(result.values.map { $0?.node?.asTodo?.id } == [id])
     }
 
     // MARK: Collections
@@ -53,7 +53,7 @@ import TodoFixtures
             }
         }
         #expect(
-            results.map { $0.values.map { $0?.node?.text } } == (0..<50).map { ["t\($0)"] })
+            results.map { $0.values.map { $0?.node?.asTodo?.text } } == (0..<50).map { ["t\($0)"] })
     }
 
     /// Its fragments too can be read by whoever it is delivered to.
@@ -117,7 +117,7 @@ import TodoFixtures
         let shown = try environment.applyUpdate { $0["a"]?["text"] = "shown" }
         let result = Collected(environment.fetchQuery(TodoQuery(id: "a")))
         environment.mostRecent?.resolve(Payloads.todo("a", "B", complete: true))
-        #expect(result.values.map { $0?.node?.text } == ["B"])
+        #expect(result.values.map { $0?.node?.asTodo?.text } == ["B"])
         #expect(environment.todo("a")?.text == "shown")
         shown.cancel()
         #expect(environment.todo("a")?.text == "B")
@@ -208,7 +208,8 @@ import TodoFixtures
         request.nextValue(#"{"errors":[{"message":"not now"}]}"#)
         request.nextValue(Payloads.todo("a", "2", complete: false))
         request.complete()
-        #expect(results.values.map { $0?.node?.text } == ["1", nil, "2"] && results.isFinished)
+        #expect(
+            results.values.map { $0?.node?.asTodo?.text } == ["1", nil, "2"] && results.isFinished)
     }
 
     // MARK: Updaters

@@ -34,7 +34,7 @@ struct RetentionTests {
         func node(_ id: String) -> Relay.Snapshot<TodoQuery.Data> {
             restarted.lookup(selector: TodoQuery(id: id).createDescriptor().fragment)
         }
-        #expect(node("a").data?.node?.text == "a" && !node("a").isMissingData)
+        #expect(node("a").data?.node?.asTodo?.text == "a" && !node("a").isMissingData)
         // Deleted is not unknown.
         #expect(node("b").data?.node == nil && !node("b").isMissingData)
         #expect(node("c").isMissingData)
@@ -63,7 +63,7 @@ struct RetentionTests {
             let id = "\(number)"
             let result = Collected(environment.fetchQuery(TodoQuery(id: id)))
             network.requests.first?.resolve(Payloads.todo(id, id, complete: false))
-            #expect(result.values.map { $0?.node?.text } == [id])
+            #expect(result.values.map { $0?.node?.asTodo?.text } == [id])
         }
         await eventually { environment.store.snapshot.recordCount < 2_100 }
     }

@@ -19,7 +19,7 @@ import TodoFixtures
         for await snapshot in environment.snapshots(
             of: operation.fragment, as: TodoQuery.Data.self)
         {
-            texts.append(snapshot.data?.node?.text)
+            texts.append(snapshot.data?.node?.asTodo?.text)
             if texts.count == 3 { break }
             try write(["two", "three"][texts.count - 1])
         }
@@ -48,7 +48,7 @@ import TodoFixtures
         try write("two")
         try write("three")
         for await snapshot in snapshots {
-            #expect(snapshot.data?.node?.text == "three")
+            #expect(snapshot.data?.node?.asTodo?.text == "three")
             break
         }
     }

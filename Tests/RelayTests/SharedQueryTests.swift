@@ -26,7 +26,7 @@ import TodoFixtures
         let request = try #require(network.requests.first)
         request.resolve(Payloads.todo("a", "A", complete: true))
         for result in [first, second, forced] {
-            #expect(result.values.map { $0?.node?.text } == ["A"] && result.isFinished)
+            #expect(result.values.map { $0?.node?.asTodo?.text } == ["A"] && result.isFinished)
         }
         #expect(!environment.isActive(request: TodoQuery(id: "a").createDescriptor().request))
         #expect(environment.isActive(request: TodoQuery(id: "b").createDescriptor().request))
@@ -50,12 +50,12 @@ import TodoFixtures
                 })
             request.resolve(Payloads.todo(id, text, complete: true))
         }
-        #expect(first.values.map { $0?.node?.text } == ["one scalar"])
-        #expect(second.values.map { $0?.node?.text } == ["two scalars"])
+        #expect(first.values.map { $0?.node?.asTodo?.text } == ["one scalar"])
+        #expect(second.values.map { $0?.node?.asTodo?.text } == ["two scalars"])
         for (id, text) in [(one, "one scalar"), (two, "two scalars")] {
             let selector = TodoQuery(id: id).createDescriptor().fragment
             let stored = environment.lookup(selector: selector, as: TodoQuery.Data.self)
-            #expect(stored.data?.node?.text == text)
+            #expect(stored.data?.node?.asTodo?.text == text)
         }
     }
 
@@ -88,8 +88,8 @@ import TodoFixtures
         let subscribed = fetch("a")
         #expect(network.executionCount == 1)
         environment.mostRecent?.resolve(Payloads.todo("a", "A", complete: true))
-        #expect(try await awaited.value.data?.node?.text == "A")
-        #expect(subscribed.values.map { $0?.node?.text } == ["A"])
+        #expect(try await awaited.value.data?.node?.asTodo?.text == "A")
+        #expect(subscribed.values.map { $0?.node?.asTodo?.text } == ["A"])
     }
 
     @Test func promise15AMetadataAPollOrANameMakesARequestItsOwn() {

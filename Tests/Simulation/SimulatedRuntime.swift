@@ -74,20 +74,19 @@ final class SimulatedRuntime: @unchecked Sendable {
         let text = "by \(id)"
         guard let todo = shown.randomElement(using: &random),
             Int.random(in: 0..<4, using: &random) > 0
-        else { return commit(id, "AddTodoMutation", ["text": text], ["connections": [String]()]) }
+        else { return commit(id, AddTodoMutation(input: .init(text: text), connections: [])) }
         switch Int.random(in: 0..<6, using: &random) {
         case 0:
             commit(
-                id, "DeleteTodoMutation", ["id": todo.id],
+                id, DeleteTodoMutation(input: .init(id: todo.id)),
                 expecting: ["removeTodo": ["deletedTodoId": todo.id]])
         case 1...3:
             commit(
-                id, "RenameTodoMutation", ["id": todo.id, "text": text],
+                id, RenameTodoMutation(input: .init(id: todo.id, text: text)),
                 expecting: ["renameTodo": ["todo": ["id": todo.id, "text": text]]])
         default:
-            let input: VariableData = ["id": todo.id, "complete": !todo.complete]
             commit(
-                id, "ChangeTodoStatusMutation", input,
+                id, ChangeTodoStatusMutation(input: .init(id: todo.id, complete: !todo.complete)),
                 expecting: [
                     "changeTodoStatus": ["todo": ["id": todo.id, "complete": !todo.complete]]
                 ])
@@ -95,17 +94,11 @@ final class SimulatedRuntime: @unchecked Sendable {
     }
 
     private func commit(
-        _ id: String, _ name: String, _ input: VariableData, _ others: VariableData = [:],
-        expecting response: [String: Any]? = nil
+        _ id: String, _ mutation: some Relay.Operation, expecting response: [String: Any]? = nil
     ) {
-        var variables = others.json
-        variables["input"] = .object(input.json)
         ends[id] = 0
-        let mutation = OperationDescriptor(
-            request: RequestDescriptor(
-                node: TodoDocuments.request(name), variables: VariableData(variables)))
         let execution = environment.execute(
-            operation: mutation, cacheConfig: CacheConfig(transactionID: id),
+            operation: mutation.createDescriptor(), cacheConfig: CacheConfig(transactionID: id),
             optimisticResponse: response
         ).sink(
             receiveCompletion: { [weak self] in self?.ended(id, $0) },

@@ -20,9 +20,9 @@ package struct TodoService: Sendable {
     ) async throws {
         var configuration = Server.Configuration(
             schema: String(
-                decoding: try TodoDocuments.example("todo.graphql"), as: UTF8.self),
+                decoding: try TodoExample.file("todo.graphql"), as: UTF8.self),
             schemaName: "todo.graphql", storage: .memory)
-        configuration.seed = try TodoDocuments.example("todo.seed.ndjson")
+        configuration.seed = try TodoExample.file("todo.seed.ndjson")
         configuration.port = 0
         if let token { configuration.tokens = [token] }
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

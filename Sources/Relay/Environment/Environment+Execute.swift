@@ -112,8 +112,8 @@ extension Environment {
     /// The publisher's `values` are the same as a sequence.
     ///
     /// The publisher and its parameters are those of
-    /// ``publisher(of:cacheConfig:optimisticResponse:optimisticUpdater:updater:)``, except that queries do not share
-    /// answers.
+    /// ``publisher(of:cacheConfig:optimisticResponse:optimisticUpdater:updater:)-(_,_,[String:Any]?,_,_)``, except that queries do
+    /// not share answers.
     public func execute(
         operation: OperationDescriptor, cacheConfig: CacheConfig = .init(),
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,

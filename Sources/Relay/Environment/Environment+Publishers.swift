@@ -5,7 +5,8 @@ public import Publishing
 
 extension Environment {
     /// The data of a query: once, or repeatedly with `cacheConfig.poll`; nil if the server returned no data and no
-    /// error. Otherwise as ``publisher(of:cacheConfig:optimisticResponse:optimisticUpdater:updater:)`` and
+    /// error. Otherwise as
+    /// ``publisher(of:cacheConfig:optimisticResponse:optimisticUpdater:updater:)-(_,_,[String:Any]?,_,_)`` and
     /// ``fetch(_:cacheConfig:)``.
     ///
     /// The data does not retain the records that its fragments are read from. If they are read later or on another

@@ -25,6 +25,18 @@ extension Environment {
             optimisticUpdater: optimisticUpdater, updater: updater)
     }
 
+    /// The results of a mutation, as a publisher: with an expected answer that has a type.
+    public func publisher<Op: MutationOperation>(
+        of mutation: Op, cacheConfig: CacheConfig = .init(),
+        optimisticResponse: Op.OptimisticResponse, optimisticUpdater: SelectorStoreUpdater? = nil,
+        updater: SelectorStoreUpdater? = nil
+    ) -> AnyPublisher<OperationResult<Op.Data>, any Error> {
+        publisher(
+            of: mutation, cacheConfig: cacheConfig,
+            optimisticResponse: optimisticResponse.variableData.plain,
+            optimisticUpdater: optimisticUpdater, updater: updater)
+    }
+
     /// The data of a mutation, as a publisher: with an expected answer that has a type.
     public func commitMutation<Op: MutationOperation>(
         _ mutation: Op, cacheConfig: CacheConfig = .init(),
@@ -35,6 +47,17 @@ extension Environment {
             mutation, cacheConfig: cacheConfig,
             optimisticResponse: optimisticResponse.variableData.plain,
             optimisticUpdater: optimisticUpdater, updater: updater)
+    }
+
+    /// Shows a mutation's expected answer without sending the mutation, until the returned value is cancelled or
+    /// released.
+    public func applyMutation<Op: MutationOperation>(
+        _ mutation: Op, optimisticResponse: Op.OptimisticResponse,
+        optimisticUpdater: SelectorStoreUpdater? = nil
+    ) throws -> AnyCancellable {
+        try applyMutation(
+            mutation.createDescriptor(), optimisticResponse: optimisticResponse.variableData.plain,
+            optimisticUpdater: optimisticUpdater)
     }
 }
 

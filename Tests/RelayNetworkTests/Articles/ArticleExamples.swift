@@ -5,18 +5,16 @@ import Combine
 import Foundation
 import Relay
 import RelayNetwork
-import TodoFixtures
 import TodoMutations
 
 struct ArticleExamples: Sendable {
     var todoID: DataID = "VG9kbzox"
     var userID: DataID = "VXNlcjptZQ=="
     var show: @Sendable (List_user.Data.TodoConnection_todos?) -> Void = { _ in }
-    var added: @Sendable (Item_todo.Data?) -> Void = { _ in }
+    var added: @Sendable (String?) -> Void = { _ in }
 
     private var change: ChangeTodoStatusMutation {
-        ChangeTodoStatusMutation(
-            variables: .init(input: .init(id: todoID.rawValue, complete: true)))
+        ChangeTodoStatusMutation(input: .init(id: todoID.rawValue, complete: true))
     }
 
     func fromZeroToALiveList(_ url: String) async throws {
@@ -24,7 +22,7 @@ struct ArticleExamples: Sendable {
             network: try WebSocketNetwork(url: url),
             store: Store())
 
-        let result = try await environment.fetch(UserQuery())
+        let result = try await environment.fetch(ListQuery())
         guard let user = result.data?.user else { return }
 
         let list = environment.lookup(List_user(key: user))
@@ -39,15 +37,18 @@ struct ArticleExamples: Sendable {
         }
 
         let todoID = todoID.rawValue
-        let change = ChangeTodoStatusMutation(
-            variables: .init(input: .init(complete: true, id: todoID, userId: "me")))
+        let change = ChangeTodoStatusMutation(input: .init(id: todoID, complete: true))
         let changed = try await environment.commit(change)
         print(changed.data?.changeTodoStatus?.todo.complete == true)
+
+        guard let connection = list.data?.todos?.__id else { return }
+        let add = AddTodoMutation(input: .init(text: "Buy milk"), connections: [connection])
+        _ = try await environment.commit(add)
 
         let pages = PaginationResource(List_user(key: user), environment: environment)
         while pages.hasNext { try await pages.loadNext(20) }
 
-        let kept = environment.retain(operation: UserQuery().createDescriptor())
+        let kept = environment.retain(operation: ListQuery().createDescriptor())
         kept.cancel()
         following.cancel()
     }
@@ -78,9 +79,8 @@ struct ArticleExamples: Sendable {
     func optimisticUpdates(_ environment: Environment) throws -> [AnyCancellable] {
         let answer = environment.commitMutation(
             change,
-            optimisticResponse: [
-                "changeTodoStatus": ["todo": ["id": todoID.rawValue, "complete": true]]
-            ])
+            optimisticResponse: .init(
+                changeTodoStatus: .init(todo: .init(id: todoID.rawValue, complete: true))))
         let running = answer.sink(
             receiveCompletion: { _ in print("answered") }, receiveValue: { _ in })
         let variables: VariableData = [
@@ -110,7 +110,7 @@ struct ArticleExamples: Sendable {
             }
         ).sink(
             receiveCompletion: { print($0) },
-            receiveValue: { event in added(event?.todoAdded?.todo) })
+            receiveValue: { event in added(event?.todoAdded?.todo.text) })
         return subscription
     }
 
@@ -121,7 +121,7 @@ struct ArticleExamples: Sendable {
             #"""
             {"data": {"node": {"__typename": "Todo", "id": "a", "text": "Test", "complete": false}}}
             """#)
-        let todo = try await environment.fetch(TodoQuery(id: "a")).data?.node
+        let todo = try await environment.fetch(TodoQuery(id: "a")).data?.node?.asTodo
 
         let fetching = environment.fetchQuery(TodoQuery(id: "b")).sink(
             receiveCompletion: { _ in }, receiveValue: { _ in })
@@ -136,7 +136,7 @@ struct ArticleExamples: Sendable {
             "user.todos": { _ in ["edges": [[:], [:], ["node": ["text": "Buy bread"]]]] },
         ])
         environment.answer { operation in generator.response(to: operation) }
-        let user = try await environment.fetch(UserQuery()).data?.user
+        let user = try await environment.fetch(ListQuery()).data?.user
         let list = user.flatMap { environment.lookup(List_user(key: $0)).data }
         let texts = (list?.todos?.edges ?? []).map { edge in
             edge?.node.flatMap { environment.lookup(Item_todo(key: $0)).data?.text }

@@ -1,4 +1,4 @@
-// The code of the article OperationsByHand.md from "A list" on: a list with pages, and a mutation that adds to it.
+// A list with pages, and a mutation that adds to it, from the parts that the article OperationsByHand.md describes.
 
 import Combine
 import Relay

@@ -1,5 +1,6 @@
-// The code of the article OperationsByHand.md, which is all that a program needs: no compiler, and no fixtures.
+// The code of the article OperationsByHand.md, which is all that such a program needs: nothing is generated.
 
+import Combine
 import Relay
 import RelayNetwork
 
@@ -49,7 +50,73 @@ struct TodoCountQuery: Relay.Operation {
     }
 }
 
+/// A query of whatever fields of a user a person has asked for.
+struct AskedFields {
+    let names: [String]
+
+    init?(_ words: String) {
+        let names = words.split(separator: " ").map(String.init)
+        let isName = { (name: String) in
+            name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+        }
+        guard !names.isEmpty, names.allSatisfy(isName) else { return nil }
+        self.names = names
+    }
+
+    var operation: OperationDescriptor {
+        let definitions = [ArgumentDefinition.local(name: "id")]
+        let arguments = [VariableArgument(name: "id", variableName: "id")]
+        let node = ConcreteRequest(
+            fragment: ReaderFragment(
+                name: "AskedQuery", type: "Query", argumentDefinitions: definitions,
+                selections: [
+                    .field(
+                        ReaderLinkedField(
+                            name: "user", args: arguments, concreteType: "User",
+                            selections: names.map { .field(ReaderScalarField(name: $0)) }))
+                ]),
+            operation: NormalizationOperation(
+                name: "AskedQuery", argumentDefinitions: definitions,
+                selections: [
+                    .field(
+                        NormalizationLinkedField(
+                            name: "user", args: arguments, concreteType: "User",
+                            selections: (names + ["id"]).map {
+                                .field(NormalizationScalarField(name: $0))
+                            }))
+                ]),
+            params: RequestParameters(
+                name: "AskedQuery", operationKind: .query,
+                text: """
+                    query AskedQuery($id: ID!) { user(id: $id) { \(names.joined(separator: " ")) id } }
+                    """))
+        return OperationDescriptor(
+            request: RequestDescriptor(node: node, variables: ["id": "me"]))
+    }
+}
+
+/// Data that is read by names.
+struct AnyData: ReadableRecord {
+    init(_ record: inout RecordReader) throws {}
+}
+
 enum OperationByHand {
+    static func ask(_ words: String, _ environment: Environment) async throws -> [String: String] {
+        guard let asked = AskedFields(words) else { return [:] }
+
+        let operation = asked.operation
+        let kept = environment.retain(operation: operation)
+        for try await response in environment.execute(operation: operation).values {
+            for error in response.errors ?? [] { print(error.message) }
+        }
+        let answer = environment.lookup(selector: operation.fragment, as: AnyData.self)
+        let user = answer.selectorData?.get(SelectorData?.self, "user")
+        let values = asked.names.map { ($0, user?.get(path: [$0]).map { "\($0)" } ?? "null") }
+
+        withExtendedLifetime(kept) {}
+        return Dictionary(values, uniquingKeysWith: { first, _ in first })
+    }
+
     static func count(_ environment: Environment) async throws -> Int? {
         let count = try await environment.fetch(TodoCountQuery(variables: .init(id: "me")))
         return count.data?.user?.totalCount

@@ -1,4 +1,4 @@
-// The code of the article AStoreOnDisk.md. Its operations are those of ListByHand.swift.
+// The code of the article AStoreOnDisk.md.
 
 import Combine
 import EventStore
@@ -8,7 +8,7 @@ import Relay
 import RelayNetwork
 
 enum StoreOnDiskExample {
-    static let query = TodosQuery(variables: .init(id: "me", count: 20))
+    static let query = ListQuery()
 
     static func open(_ directory: String, _ url: String) throws -> (FileJournal, Environment) {
         let journal = try FileJournal(directory: directory)
@@ -23,7 +23,7 @@ enum StoreOnDiskExample {
     ) throws -> [String] {
         try environment.keep(query)
         let unknown = try environment.resumeMutations([
-            ResumableMutation(NewTodoMutation.self)
+            ResumableMutation(AddTodoMutation.self)
         ]) { mutation in ended(mutation) }
         return unknown
     }

@@ -98,7 +98,7 @@ extension RuntimeLane {
     }
 
     private static func line(_ snapshot: Relay.Snapshot<NodesQuery.Data>) -> String {
-        let nodes = snapshot.data?.nodes.map { $0.map { "\($0.id) \($0.text)" } ?? "null" }
+        let nodes = snapshot.data?.nodes.map { $0?.asTodo.map { "\($0.id) \($0.text)" } ?? "null" }
         let errors = snapshot.errors.map { error in
             let path = error.path?.map(\.description).joined(separator: ".")
             return "\(error.message) at \(path ?? "nowhere")"

@@ -21,8 +21,8 @@ extension RuntimeLane {
     func executeInParts() async throws {
         let id = "\(name)-parts-\(next())"
         let environment = environment
-        func line(_ todo: DeferredTodo?, _ errors: [GraphQLError]) -> String {
-            let text = todo.map { environment.lookup(Item_todo(key: $0)).data?.text ?? "-" }
+        func line(_ todo: (any DeferredTodo)?, _ errors: [GraphQLError]) -> String {
+            let text = todo.map { environment.lookup($0.asFragment()).data?.text ?? "-" }
             return "\(todo?.id ?? "null") \(text ?? "null") \(errors.count)"
         }
         switch Int.random(in: 0..<3, using: &random) {
@@ -30,7 +30,7 @@ extension RuntimeLane {
             try await executeInParts(id, path: ["node"]) {
                 Outcomes(
                     environment.publisher(of: DeferredTodoQuery(variables: .init(id: id)))
-                ) { line($0.data?.node, $0.errors) }
+                ) { line($0.data?.node?.asTodo, $0.errors) }
             }
         case 1:
             let mutation = DeferredRenameMutation(variables: .init(id: id, text: "x"))

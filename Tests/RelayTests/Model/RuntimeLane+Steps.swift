@@ -78,7 +78,7 @@ extension RuntimeLane {
         note("fetch \(todos[place].id)")
         let todo = todos[place]
         let (outcomes, made) = asking {
-            Outcomes(environment.fetchQuery(todo.query)) { Self.line($0?.node) }
+            Outcomes(environment.fetchQuery(todo.query)) { Self.line($0?.node?.asTodo) }
         }
         let same = pending.firstIndex {
             if case .fetch(place) = $0.kind { true } else { false }
@@ -97,7 +97,7 @@ extension RuntimeLane {
         let id = "\(name)-passing-\(next())"
         note("fetch \(id)")
         let (outcomes, made) = asking {
-            Outcomes(environment.fetchQuery(TodoQuery(id: id))) { Self.line($0?.node) }
+            Outcomes(environment.fetchQuery(TodoQuery(id: id))) { Self.line($0?.node?.asTodo) }
         }
         try require(made.count == 1, "\(made.count) requests were made for a fetch")
         pending.append(Pending(kind: .passing(id: id), request: made[0], outcomes: [outcomes]))

@@ -100,7 +100,7 @@ final class RuntimeLane: @unchecked Sendable {
 
     func note(_ line: String) { trace.append(line) }
 
-    static func line(_ todo: Item_todo.Data?) -> String {
+    static func line(_ todo: (any WholeTodo)?) -> String {
         todo.map { "todo \($0.id) \($0.text) \($0.complete)" } ?? "null"
     }
 

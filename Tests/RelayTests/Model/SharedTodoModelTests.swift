@@ -138,7 +138,9 @@ private struct SharedTodoWorker: @unchecked Sendable {
     }
 
     private mutating func fetch(_ id: String) {
-        let told = Outcomes(environment.fetchQuery(TodoQuery(id: id))) { $0?.node?.text ?? "null" }
+        let told = Outcomes(environment.fetchQuery(TodoQuery(id: id))) {
+            $0?.node?.asTodo?.text ?? "null"
+        }
         fetches.append((id, told))
     }
 
@@ -153,8 +155,11 @@ private struct SharedTodoWorker: @unchecked Sendable {
     private mutating func follow(_ id: String) {
         let now = environment.lookup(
             selector: TodoQuery(id: id).createDescriptor().fragment, as: TodoQuery.Data.self)
-        let told = Outcomes(environment.subscribe(snapshot: now)) { $0.data?.node?.text ?? "null" }
-        followers.append(Follower(id: id, first: now.data?.node?.text ?? "null", told: told))
+        let told = Outcomes(environment.subscribe(snapshot: now)) {
+            $0.data?.node?.asTodo?.text ?? "null"
+        }
+        followers.append(
+            Follower(id: id, first: now.data?.node?.asTodo?.text ?? "null", told: told))
     }
 
     private static func add(_ word: String, to record: any RecordProxy) {

@@ -32,11 +32,31 @@ extension MockNetwork.Request {
 }
 
 extension MockEnvironment {
-    func todo(_ id: String) -> Item_todo.Data? {
+    func todo(_ id: String) -> TodoQuery.Data.Node_node.Todo_node? {
         lookup(selector: TodoQuery(id: id).createDescriptor().fragment, as: TodoQuery.Data.self)
-            .data?.node
+            .data?.node?.asTodo
     }
 }
+
+/// A todo in the data of any operation that selects all of its fields.
+protocol WholeTodo {
+    var id: String { get }
+    var text: String { get }
+    var complete: Bool { get }
+}
+
+extension Item_todo.Data: WholeTodo {}
+extension TodoQuery.Data.Node_node.Todo_node: WholeTodo {}
+extension TodoAddedSubscription.Data.AddTodoPayload_todoAdded.Todo_todo: WholeTodo {}
+
+/// A todo whose fields come later than its id.
+protocol DeferredTodo: Item_todo_Key {
+    var id: String { get }
+}
+
+extension DeferredTodoQuery.Data.Node_node.Todo_node: DeferredTodo {}
+extension DeferredRenameMutation.Data.RenameTodoPayload_renameTodo.Todo_todo: DeferredTodo {}
+extension DeferredTodoAddedSubscription.Data.AddTodoPayload_todoAdded.Todo_todo: DeferredTodo {}
 
 func change(_ id: String, _ complete: Bool) -> ChangeTodoStatusMutation {
     ChangeTodoStatusMutation(variables: .init(input: .init(complete: complete, id: id)))

@@ -2,6 +2,17 @@
 // swift-format-ignore-file
 import Relay
 
+private let mutation = graphql("""
+mutation ChangeTodoStatusMutation($input: ChangeTodoStatusInput!) {
+  changeTodoStatus(input: $input) {
+    todo {
+      id
+      complete
+    }
+  }
+}
+""")
+
 extension Mutation.Mutator where Operation == ChangeTodoStatusMutation {
     func commit(id: String, complete: Bool) {
         commit(

@@ -5,7 +5,8 @@ import Testing
 import TodoFixtures
 import TodoService
 
-/// `ChangeTodoStatus.swift` beside this file has the page's extension, to the letter.
+/// `ChangeTodoStatus.swift` beside this file has the page's mutation and its extension, to the letter; `ToDoItem.swift` its
+/// view, as far as it is no SwiftUI. The compiler has generated their types.
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct MutationPageTests {
     @Test func promise29TheConvenienceCommitsWithAnOptimisticResponse() throws {
@@ -22,6 +23,28 @@ struct MutationPageTests {
         request.resolve(
             Data(#"{"data":{"changeTodoStatus":{"todo":{"id":"a","complete":true}}}}"#.utf8))
         #expect(!mutation.wrappedValue.isInFlight)
+    }
+
+    @Test func theViewOpensItsFragmentAndChangesItsItem() throws {
+        let environment = MockEnvironment()
+        try environment.cachePayload(
+            ItemQuery(id: "a"),
+            ["data": ["item": ["id": "a", "text": "Write", "complete": false]]])
+        let query: Relay.Snapshot<ItemQuery.Data> = environment.lookup(
+            selector: ItemQuery(id: "a").createDescriptor().fragment)
+        let key = try #require(query.data?.item)
+        var view = ToDoItem()
+        view.item = environment.lookup(ToDoItem_item(key: key)).data
+        #expect(view.item?.text == "Write" && view.item?.complete == false)
+        CurrentEnvironment.with(environment) {
+            view.toggle()
+            view.toggleWithTheConvenience()
+        }
+        #expect(
+            environment.mockNetwork.requests.map(\.variables.description) == [
+                #"{input:{complete:true,id:"a"}}"#, #"{input:{complete:true,id:"a",userId:"me"}}"#,
+            ])
+        #expect(view.changeStatus.isInFlight)
     }
 
     /// T20: the pages disagree on the initializer of the input; both the page's own form and variables of the

@@ -99,6 +99,203 @@ public struct ShelfQuery: Relay.Operation, Hashable, Sendable {
     }
 }
 
+public struct Shelf_user: PaginationFragment, Hashable, Sendable {
+    public static let node = ReaderFragment(
+        artifact: #"""
+            [1,"Shelf_user",0,["User",[[1,"__Shelf_todos_connection",[[5,["__id"]],[1,\#
+            "edges",[[1,"node",["id",[2,"Book_todo"],"__typename"],"Todo"],"cursor"],\#
+            "TodoEdge",1],[1,"pageInfo",["endCursor","hasNextPage"],"PageInfo"]],\#
+            "TodoConnection",0,"todos"]],[["count",10],"cursor"],[0,0,0,[[["todos"],\#
+            ["count","cursor"]]],["ShelfPaginationQuery",["node"],"id"]]]]
+            """#)
+    public static let metadata = RefetchMetadata(
+        path: ["node"], identifierField: "id", operation: ShelfPaginationQuery.self,
+        connection: ConnectionMetadata(
+            path: ["todos"],
+            forward: ConnectionVariableConfig(count: "count", cursor: "cursor")))
+    public typealias Operation = ShelfPaginationQuery
+    public var fragmentPointer: FragmentPointer
+
+    public init(key: any Shelf_user_Key) { fragmentPointer = key.fragment_Shelf_user }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    public init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    public struct Data: ReadableRecord, Equatable {
+        /// An argument named like a field of the node filters by equality when it is given.
+        public var todos: TodoConnection_todos?
+
+        public init(_ record: inout RecordReader) throws {
+            todos = try record.optionalLinked("todos")
+        }
+
+        public struct TodoConnection_todos: ReadableRecord, Equatable {
+            public var __id: String
+            public var edges: [TodoEdge_edges?]?
+
+            public init(_ record: inout RecordReader) throws {
+                __id = try record.string("__id")
+                edges = try record.optionalList("edges")
+            }
+
+            public struct TodoEdge_edges: ReadableRecord, Equatable {
+                public var node: Todo_node?
+
+                public init(_ record: inout RecordReader) throws {
+                    node = try record.optionalLinked("node")
+                }
+
+                public struct Todo_node: ReadableRecord, Equatable, Identifiable, Book_todo_Key {
+                    public var id: String
+                    public var fragment_Book_todo: FragmentPointer
+
+                    public init(_ record: inout RecordReader) throws {
+                        id = try record.string("id")
+                        fragment_Book_todo = record.fragment("Book_todo")
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Data in which `Shelf_user` is spread.
+public protocol Shelf_user_Key { var fragment_Shelf_user: FragmentPointer { get } }
+
+extension Shelf_user_Key {
+    /// The fragment, which only its own code opens.
+    public func asFragment() -> Shelf_user { Shelf_user(key: self) }
+}
+
+public struct ShelfPaginationQuery: Relay.Operation, Hashable, Sendable {
+    public static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"ShelfPaginationQuery",0,1,["Query",[[1,"node",[[2,"Shelf_user",["count",\#
+            "cursor"]]],0,0,0,["id"]]],[["count",10],"cursor","id"]],[[[1,"node",\#
+            ["__typename",[3,"User",[[1,"todos",[[1,"edges",[[1,"node",["id","text",\#
+            "complete","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",\#
+            ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[["first",\#
+            "count"],["after","cursor"]]],[2,2,"todos","connection","Shelf_todos",0,\#
+            [["first","count"],["after","cursor"]]]]],"id"],0,0,0,["id"]]]],\#
+            "query ShelfPaginationQuery($count: Int = 10, $cursor: String, $id: ID!) {\n\#
+              node(id: $id) {\n\#
+                __typename\n\#
+                ...Shelf_user_1lnqsxl\n\#
+                id\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment Book_todo on Todo {\n\#
+              id\n\#
+              text\n\#
+              complete\n\#
+            }\n\#
+            \n\#
+            fragment Shelf_user_1lnqsxl on User {\n\#
+              todos(first: $count, after: $cursor) {\n\#
+                edges {\n\#
+                  node {\n\#
+                    id\n\#
+                    ...Book_todo\n\#
+                    __typename\n\#
+                  }\n\#
+                  cursor\n\#
+                }\n\#
+                pageInfo {\n\#
+                  endCursor\n\#
+                  hasNextPage\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    public var variables: Variables
+
+    public init(variables: Variables) { self.variables = variables }
+
+    public init(count: Int? = nil, cursor: String? = nil, id: String) {
+        self.init(variables: Variables(count: count, cursor: cursor, id: id))
+    }
+
+    public struct Variables: VariableDataConvertible, Hashable, Sendable {
+        /// Default: `10`.
+        public var count: Int?
+        public var cursor: String?
+        public var id: String
+        /// Which fields are null where they are nil; the others are left out.
+        public var null: Set<NullableField>
+
+        public init(
+            count: Int? = nil, cursor: String? = nil, id: String, null: Set<NullableField> = []
+        ) {
+            self.count = count
+            self.cursor = cursor
+            self.id = id
+            self.null = null
+        }
+
+        public var variableData: VariableData {
+            VariableData(
+                ["count": count, "cursor": cursor, "id": id], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        public enum NullableField: String, Hashable, Sendable {
+            case count
+            case cursor
+        }
+    }
+
+    public struct Data: ReadableRecord, Equatable {
+        public var node: Node_node?
+
+        public init(_ record: inout RecordReader) throws {
+            node = try record.optionalLinked("node")
+        }
+
+        public struct Node_node: ReadableRecord, Equatable, Shelf_user_Key {
+            public var fragment_Shelf_user: FragmentPointer
+
+            public init(_ record: inout RecordReader) throws {
+                fragment_Shelf_user = record.fragment("Shelf_user")
+            }
+        }
+    }
+}
+
+public struct Book_todo: Relay.Fragment, Hashable, Sendable {
+    public static let node = ReaderFragment(
+        artifact: #"""
+            [1,"Book_todo",0,["Todo",["id","text","complete"]]]
+            """#)
+    public var fragmentPointer: FragmentPointer
+
+    public init(key: any Book_todo_Key) { fragmentPointer = key.fragment_Book_todo }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    public init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    public struct Data: ReadableRecord, Equatable, Identifiable {
+        public var id: String
+        public var text: String
+        public var complete: Bool
+
+        public init(_ record: inout RecordReader) throws {
+            id = try record.string("id")
+            text = try record.string("text")
+            complete = try record.bool("complete")
+        }
+    }
+}
+
+/// Data in which `Book_todo` is spread.
+public protocol Book_todo_Key { var fragment_Book_todo: FragmentPointer { get } }
+
+extension Book_todo_Key {
+    /// The fragment, which only its own code opens.
+    public func asFragment() -> Book_todo { Book_todo(key: self) }
+}
+
 public struct BookQuery: Relay.Operation, Hashable, Sendable {
     public static let node = ConcreteRequest(
         artifact: #"""
@@ -649,201 +846,4 @@ public struct CarefulQuery: Relay.Operation, Hashable, Sendable {
             }
         }
     }
-}
-
-public struct Shelf_user: PaginationFragment, Hashable, Sendable {
-    public static let node = ReaderFragment(
-        artifact: #"""
-            [1,"Shelf_user",0,["User",[[1,"__Shelf_todos_connection",[[5,["__id"]],[1,\#
-            "edges",[[1,"node",["id",[2,"Book_todo"],"__typename"],"Todo"],"cursor"],\#
-            "TodoEdge",1],[1,"pageInfo",["endCursor","hasNextPage"],"PageInfo"]],\#
-            "TodoConnection",0,"todos"]],[["count",10],"cursor"],[0,0,0,[[["todos"],\#
-            ["count","cursor"]]],["ShelfPaginationQuery",["node"],"id"]]]]
-            """#)
-    public static let metadata = RefetchMetadata(
-        path: ["node"], identifierField: "id", operation: ShelfPaginationQuery.self,
-        connection: ConnectionMetadata(
-            path: ["todos"],
-            forward: ConnectionVariableConfig(count: "count", cursor: "cursor")))
-    public typealias Operation = ShelfPaginationQuery
-    public var fragmentPointer: FragmentPointer
-
-    public init(key: any Shelf_user_Key) { fragmentPointer = key.fragment_Shelf_user }
-
-    /// For data that `@include` or `@skip` may leave the fragment out of.
-    public init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
-
-    public struct Data: ReadableRecord, Equatable {
-        /// An argument named like a field of the node filters by equality when it is given.
-        public var todos: TodoConnection_todos?
-
-        public init(_ record: inout RecordReader) throws {
-            todos = try record.optionalLinked("todos")
-        }
-
-        public struct TodoConnection_todos: ReadableRecord, Equatable {
-            public var __id: String
-            public var edges: [TodoEdge_edges?]?
-
-            public init(_ record: inout RecordReader) throws {
-                __id = try record.string("__id")
-                edges = try record.optionalList("edges")
-            }
-
-            public struct TodoEdge_edges: ReadableRecord, Equatable {
-                public var node: Todo_node?
-
-                public init(_ record: inout RecordReader) throws {
-                    node = try record.optionalLinked("node")
-                }
-
-                public struct Todo_node: ReadableRecord, Equatable, Identifiable, Book_todo_Key {
-                    public var id: String
-                    public var fragment_Book_todo: FragmentPointer
-
-                    public init(_ record: inout RecordReader) throws {
-                        id = try record.string("id")
-                        fragment_Book_todo = record.fragment("Book_todo")
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Data in which `Shelf_user` is spread.
-public protocol Shelf_user_Key { var fragment_Shelf_user: FragmentPointer { get } }
-
-extension Shelf_user_Key {
-    /// The fragment, which only its own code opens.
-    public func asFragment() -> Shelf_user { Shelf_user(key: self) }
-}
-
-public struct ShelfPaginationQuery: Relay.Operation, Hashable, Sendable {
-    public static let node = ConcreteRequest(
-        artifact: #"""
-            [1,"ShelfPaginationQuery",0,1,["Query",[[1,"node",[[2,"Shelf_user",["count",\#
-            "cursor"]]],0,0,0,["id"]]],[["count",10],"cursor","id"]],[[[1,"node",\#
-            ["__typename",[3,"User",[[1,"todos",[[1,"edges",[[1,"node",["id","text",\#
-            "complete","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",\#
-            ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[["first",\#
-            "count"],["after","cursor"]]],[2,2,"todos","connection","Shelf_todos",0,\#
-            [["first","count"],["after","cursor"]]]]],"id"],0,0,0,["id"]]]],\#
-            "query ShelfPaginationQuery($count: Int = 10, $cursor: String, $id: ID!) {\n\#
-              node(id: $id) {\n\#
-                __typename\n\#
-                ...Shelf_user_1lnqsxl\n\#
-                id\n\#
-              }\n\#
-            }\n\#
-            \n\#
-            fragment Book_todo on Todo {\n\#
-              id\n\#
-              text\n\#
-              complete\n\#
-            }\n\#
-            \n\#
-            fragment Shelf_user_1lnqsxl on User {\n\#
-              todos(first: $count, after: $cursor) {\n\#
-                edges {\n\#
-                  node {\n\#
-                    id\n\#
-                    ...Book_todo\n\#
-                    __typename\n\#
-                  }\n\#
-                  cursor\n\#
-                }\n\#
-                pageInfo {\n\#
-                  endCursor\n\#
-                  hasNextPage\n\#
-                }\n\#
-              }\n\#
-            }\n\#
-            "]
-            """#)
-    public var variables: Variables
-
-    public init(variables: Variables) { self.variables = variables }
-
-    public init(count: Int? = nil, cursor: String? = nil, id: String) {
-        self.init(variables: Variables(count: count, cursor: cursor, id: id))
-    }
-
-    public struct Variables: VariableDataConvertible, Hashable, Sendable {
-        /// Default: `10`.
-        public var count: Int?
-        public var cursor: String?
-        public var id: String
-        /// Which fields are null where they are nil; the others are left out.
-        public var null: Set<NullableField>
-
-        public init(
-            count: Int? = nil, cursor: String? = nil, id: String, null: Set<NullableField> = []
-        ) {
-            self.count = count
-            self.cursor = cursor
-            self.id = id
-            self.null = null
-        }
-
-        public var variableData: VariableData {
-            VariableData(
-                ["count": count, "cursor": cursor, "id": id], null: null.lazy.map(\.rawValue))
-        }
-
-        /// A field that can be null.
-        public enum NullableField: String, Hashable, Sendable {
-            case count
-            case cursor
-        }
-    }
-
-    public struct Data: ReadableRecord, Equatable {
-        public var node: Node_node?
-
-        public init(_ record: inout RecordReader) throws {
-            node = try record.optionalLinked("node")
-        }
-
-        public struct Node_node: ReadableRecord, Equatable, Shelf_user_Key {
-            public var fragment_Shelf_user: FragmentPointer
-
-            public init(_ record: inout RecordReader) throws {
-                fragment_Shelf_user = record.fragment("Shelf_user")
-            }
-        }
-    }
-}
-
-public struct Book_todo: Relay.Fragment, Hashable, Sendable {
-    public static let node = ReaderFragment(
-        artifact: #"""
-            [1,"Book_todo",0,["Todo",["id","text","complete"]]]
-            """#)
-    public var fragmentPointer: FragmentPointer
-
-    public init(key: any Book_todo_Key) { fragmentPointer = key.fragment_Book_todo }
-
-    /// For data that `@include` or `@skip` may leave the fragment out of.
-    public init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
-
-    public struct Data: ReadableRecord, Equatable, Identifiable {
-        public var id: String
-        public var text: String
-        public var complete: Bool
-
-        public init(_ record: inout RecordReader) throws {
-            id = try record.string("id")
-            text = try record.string("text")
-            complete = try record.bool("complete")
-        }
-    }
-}
-
-/// Data in which `Book_todo` is spread.
-public protocol Book_todo_Key { var fragment_Book_todo: FragmentPointer { get } }
-
-extension Book_todo_Key {
-    /// The fragment, which only its own code opens.
-    public func asFragment() -> Book_todo { Book_todo(key: self) }
 }
