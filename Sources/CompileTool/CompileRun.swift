@@ -17,6 +17,9 @@ final class CompileRun {
     private let schema: [String]
     private let client: [String]
     private let out: String
+    /// Whether a build plugin saw the schema files that the configuration names now. SwiftPM asks it again when files come
+    /// and go, not when the contents of one change.
+    private let isPlanned: Bool
     /// With `--check`: a file is missing, different, or should not be there.
     private(set) var isOutOfDate = false
 
@@ -34,12 +37,19 @@ final class CompileRun {
             configuration = Configuration()
         }
         let folder = path.map(ProjectFiles.folder) ?? ""
-        schema =
-            command.schema.isEmpty
-            ? configuration.schema.map { ProjectFiles.join(folder, $0) } : command.schema
-        client =
-            command.client.isEmpty
-            ? configuration.client.map { ProjectFiles.join(folder, $0) } : command.client
+        let configured = [configuration.schema, configuration.client].map { files in
+            files.map { ProjectFiles.join(folder, $0) }
+        }
+        schema = command.schema.isEmpty ? configured[0] : command.schema
+        client = command.client.isEmpty ? configured[1] : command.client
+        if command.pluginOut != nil, !command.schema.isEmpty, !configuration.schema.isEmpty {
+            let named = [command.schema, command.client]
+            isPlanned = zip(configured, named).allSatisfy {
+                $0.map(ProjectFiles.normalized) == $1.map(ProjectFiles.normalized)
+            }
+        } else {
+            isPlanned = true
+        }
         guard !schema.isEmpty else {
             throw ValidationError(
                 "Name the server's schema: --schema FILE, or \"schema\" in relay.json. relay schema URL "
@@ -86,6 +96,11 @@ final class CompileRun {
     }
 
     private func read() throws -> Inputs {
+        guard isPlanned else {
+            throw FileFailure(
+                "\(command.config ?? "relay.json") names other schema files than when this build was "
+                    + "planned. Save Package.swift: then it is planned again.")
+        }
         var inputs = Inputs()
         for path in schema { inputs.schema[path] = try ProjectFiles.read(path) }
         for path in client { inputs.client[path] = try ProjectFiles.read(path) }

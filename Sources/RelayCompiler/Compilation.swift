@@ -19,7 +19,7 @@ package struct Compilation: Sendable {
         /// `<Name>.graphql.swift` for each operation and each fragment.
         case byDefinition
         /// `<File>.graphql.swift` for each file that was given, even if there is nothing to generate: what build systems
-        /// need, which name outputs in advance.
+        /// need, which name outputs in advance. Files of one name share theirs: `List.graphql` may be beside `List.swift`.
         case byFile
     }
 
@@ -73,9 +73,10 @@ package struct Compilation: Sendable {
         guard mistakes.isEmpty, unnamed.isEmpty else { throw Failure(mistakes + unnamed) }
 
         let code = GeneratedCode(documents, options: options)
-        var files = [OutputFile(name: Self.schemaFile, text: code.schemaFile())]
+        var files: [OutputFile]
         switch layout {
         case .byDefinition:
+            files = [OutputFile(name: Self.schemaFile, text: code.schemaFile())]
             for parsed in parsed {
                 for name in parsed.document.definitionNames {
                     files.append(
@@ -83,11 +84,7 @@ package struct Compilation: Sendable {
                 }
             }
         case .byFile:
-            let places = Dictionary(grouping: parsed) { $0.extracted.file }
-            for input in inputs {
-                let names = (places[input.name] ?? []).flatMap(\.document.definitionNames)
-                files.append(OutputFile(name: Self.output(of: input.name), text: code.file(names)))
-            }
+            files = Self.filesBySource(inputs, parsed, code)
         }
         let repeated = Dictionary(grouping: files, by: \.name).filter { $0.value.count > 1 }.keys
         guard repeated.isEmpty else {
@@ -101,6 +98,21 @@ package struct Compilation: Sendable {
         self.persisted = persisted
         operationCount = documents.operations.count
         fragmentCount = documents.fragments.count
+    }
+
+    private static func filesBySource(
+        _ inputs: [InputFile], _ parsed: [ParsedDocument], _ code: GeneratedCode
+    ) -> [OutputFile] {
+        var names: [String: [String]] = [:]
+        for input in inputs { names[output(of: input.name)] = [] }
+        for parsed in parsed {
+            names[output(of: parsed.extracted.file), default: []] += parsed.document.definitionNames
+        }
+        // A source may have the name of the schema's file, too. Imports may follow declarations.
+        let ofSchema = names.removeValue(forKey: schemaFile) ?? []
+        let schemaText = code.schemaFile() + (ofSchema.isEmpty ? "" : "\n" + code.file(ofSchema))
+        return names.map { OutputFile(name: $0.key, text: code.file($0.value)) }
+            + [OutputFile(name: schemaFile, text: schemaText)]
     }
 
     /// The name of the file that is generated for a source: `List.graphql.swift` for `Sources/App/List.swift`.

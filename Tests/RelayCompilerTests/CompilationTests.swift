@@ -52,10 +52,31 @@ import Testing
         #expect(!compilation.files[1].text.contains("struct"))
     }
 
-    @Test func twoFilesOfOneNameAreRefused() {
-        #expect(throws: Compilation.Failure.self) {
-            try compile(["A/Main.swift": "", "B/Main.swift": ""], layout: .byFile)
-        }
+    @Test func sourcesOfOneNameShareAFile() throws {
+        let compilation = try compile(
+            [
+                "App/List.graphql": "fragment Row on User { id }", "App/List.swift": Self.list,
+                "App/Main.graphql": "query All { user { ...Row } }", "App/Main.swift": "print(1)",
+            ], layout: .byFile)
+        #expect(
+            compilation.files.map(\.name) == [
+                "List.graphql.swift", "Main.graphql.swift", "Schema.graphql.swift",
+            ])
+        let text = compilation.files[0].text
+        #expect(["struct Row", "struct ListQuery", "struct List_user"].allSatisfy(text.contains))
+        #expect(compilation.files[1].text.contains("struct All"))
+    }
+
+    /// What is in `Schema.swift` is generated together with the schema's types.
+    @Test func aSourceMayBeCalledLikeTheSchemasFile() throws {
+        let files = [
+            "App/Schema.swift": "let query = graphql(\"query SchemaQuery { mood }\")"
+        ]
+        let schema = "type Query { mood: Mood } enum Mood { GOOD }"
+        let compilation = try compile(files, schema: schema, layout: .byFile)
+        #expect(compilation.files.map(\.name) == ["Schema.graphql.swift"])
+        let text = compilation.files[0].text
+        #expect(text.contains("enum Mood") && text.contains("struct SchemaQuery"))
     }
 
     /// The operator's file says which text an id stands for.
