@@ -91,6 +91,8 @@ let package = Package(
     products: [
         .executable(name: "relay", targets: ["RelayCommand"]),
         .executable(name: "relay-compiler", targets: ["RelayCompilerTool"]),
+        .plugin(name: "RelayCompilerPlugin", targets: ["RelayCompilerPlugin"]),
+        .plugin(name: "RelayCompilePlugin", targets: ["RelayCompilePlugin"]),
         .library(name: "RelayServer", targets: ["RelayServer"]),
         .library(name: "Relay", targets: relayTargets),
         .library(name: "RelayRecords", targets: ["RelayRecords", "RelayArtifacts"]),
@@ -150,6 +152,19 @@ let package = Package(
         .executableTarget(
             name: "RelayCompilerTool", dependencies: ["CompileTool", argumentParser],
             swiftSettings: strict),
+        .plugin(
+            name: "RelayCompilerPlugin", capability: .buildTool(),
+            dependencies: ["RelayCompilerTool"]),
+        .plugin(
+            name: "RelayCompilePlugin",
+            capability: .command(
+                intent: .custom(
+                    verb: "relay-compile",
+                    description: "Generate the Swift types of GraphQL documents."),
+                permissions: [
+                    .writeToPackageDirectory(
+                        reason: "Generated types are written to __generated__ in targets' folders.")
+                ]), dependencies: ["RelayCompilerTool"]),
         room(
             "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
@@ -352,7 +367,9 @@ let package = Package(
 // would take longer than the tests.
 if let names = Context.environment["RELAY_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
     package.targets.removeAll { target in
-        target.type == .executable || target.type == .test && !names.contains(target.name)
+        [.executable, .plugin].contains(target.type)
+            || target.type == .test && !names.contains(target.name)
     }
-    package.products.removeAll { $0.name == "relay" }
+    let programs = ["relay", "relay-compiler", "RelayCompilerPlugin", "RelayCompilePlugin"]
+    package.products.removeAll { programs.contains($0.name) }
 }

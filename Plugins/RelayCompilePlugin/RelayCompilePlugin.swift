@@ -1,0 +1,66 @@
+import Foundation
+import PackagePlugin
+
+/// `swift package relay-compile [--target NAME]…`: generates the Swift types of GraphQL documents into the folders of
+/// their targets, for those who commit them (docs/compiler.md).
+@main struct RelayCompilePlugin: CommandPlugin {
+    func performCommand(context: PluginContext, arguments: [String]) throws {
+        var arguments = ArgumentExtractor(arguments)
+        let names = arguments.extractOption(named: "target")
+        guard arguments.remainingArguments.isEmpty else {
+            throw Mistake(
+                "Did not understand \(arguments.remainingArguments.joined(separator: " ")). "
+                    + "Usage: swift package relay-compile [--target NAME]…")
+        }
+        let targets =
+            names.isEmpty
+            ? context.package.targets : try context.package.targets(named: names)
+        let compiler = try context.tool(named: "RelayCompilerTool").url
+        for case let target as any SourceModuleTarget in targets {
+            let compiled = try CompiledTarget(
+                target, in: context.package.directoryURL, documents: excludedDocuments(of: target))
+            guard let compiled else { continue }
+            try compile(compiled, target, with: compiler)
+        }
+    }
+
+    /// SwiftPM warns about files that it has no use for, so that targets without the build plugin exclude them.
+    private func excludedDocuments(of target: any SourceModuleTarget) -> [URL] {
+        let known = Set(target.sourceFiles.map(\.url.realPath))
+        let files = FileManager.default.enumerator(
+            at: target.directoryURL, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+        let documents = files?.compactMap { $0 as? URL }.filter { $0.pathExtension == "graphql" }
+        return (documents ?? []).filter { !known.contains($0.realPath) }
+    }
+
+    private func compile(
+        _ compiled: CompiledTarget, _ target: any SourceModuleTarget, with compiler: URL
+    ) throws {
+        let folder = target.directoryURL.appending(path: "__generated__")
+        let sources = compiled.sources.filter(\.hasDocuments)
+        let written = sources.isEmpty ? [] : CompiledTarget.outputs(of: sources)
+        if !sources.isEmpty {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let process = Process()
+            process.executableURL = compiler
+            process.arguments = compiled.arguments(for: sources, into: folder)
+            try process.run()
+            process.waitUntilExit()
+            guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+                throw Mistake("The documents of target \(target.name) were not compiled.")
+            }
+        }
+        try removeOthers(than: written, from: folder)
+        print("\(target.name): \(written.count) files in \(folder.path)")
+    }
+
+    /// Generated code of documents that are gone.
+    private func removeOthers(than names: [String], from folder: URL) throws {
+        guard folder.isFile else { return }
+        let files = try FileManager.default.contentsOfDirectory(
+            at: folder, includingPropertiesForKeys: nil)
+        for file in files where file.isGenerated && !names.contains(file.lastPathComponent) {
+            try FileManager.default.removeItem(at: file)
+        }
+    }
+}
