@@ -149,7 +149,9 @@ extension ServedTodos {
     func subscriptions() async throws -> Int {
         let address = try #require(ServerAddress(url: "http://127.0.0.1:\(port)/metrics"))
         let loop = try NetworkLoop.loop()
-        let page = try await HTTPClient.send(to: address, on: loop)
+        var options = HTTPClient.Options()
+        options.timeout = .testDeadline
+        let page = try await HTTPClient.send(to: address, options, on: loop)
         let lines = String(decoding: page.body, as: UTF8.self).split(separator: "\n")
         let line = try #require(lines.first { $0.hasPrefix("relay_subscriptions ") })
         return try #require(Int(line.split(separator: " ")[1]))

@@ -49,9 +49,11 @@ struct RunningServer: Sendable {
         _ method: String, _ path: String = "/graphql", headers: HTTPHeaders = [:],
         body: [UInt8]? = nil
     ) async throws -> HTTPResponse {
-        try await HTTPClient.send(
+        var options = HTTPClient.Options()
+        options.timeout = .testDeadline
+        return try await HTTPClient.send(
             method, to: ServerAddress(host: "127.0.0.1", port: server.port, path: path),
-            headers: headers, body: body, on: loop)
+            headers: headers, body: body, options, on: loop)
     }
 
     func get(
