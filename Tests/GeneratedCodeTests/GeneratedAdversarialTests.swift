@@ -114,6 +114,17 @@ import Testing
         #expect(filter == filter && Set([filter]).count == 1)
     }
 
+    @Test func anInputIsMadeWithItsIDFirstWhereverTheSchemaHasIt() {
+        #expect(
+            RenameInput(id: "a", title: "t").variableData.description == #"{id:"a",title:"t"}"#)
+        #expect(
+            UpdateInput(id: "a", title: "t", name: "n").variableData.description
+                == #"{id:"a",name:"n",title:"t"}"#)
+        #expect(
+            UpdateInput(clientMutationId: "c", title: "t", id: "a", name: "n").variableData
+                .clientMutationId == "c")
+    }
+
     @Test func expectedAnswersSayTheirTypes() {
         let answer = AdvMutation.OptimisticResponse(
             change: .init(

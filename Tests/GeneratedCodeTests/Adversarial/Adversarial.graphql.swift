@@ -1432,6 +1432,182 @@ struct Type_: Relay.Operation, Hashable, Sendable {
     }
 }
 
+struct AdvUpdateMutation: MutationOperation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvUpdateMutation",0,2,["Mutation",[[1,"update",["json"],"UpdatePayload",0,\#
+            0,["input"]]],["input"]],[[[1,"update",["json"],"UpdatePayload",0,0,\#
+            ["input"]]]],"mutation AdvUpdateMutation($input: UpdateInput!) {\n\#
+              update(input: $input) {\n\#
+                json\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    var variables: Variables
+
+    init(variables: Variables) { self.variables = variables }
+
+    init(input: UpdateInput) {
+        self.init(variables: Variables(input: input))
+    }
+
+    struct Variables: VariableDataConvertible, Hashable, Sendable {
+        var input: UpdateInput
+
+        init(input: UpdateInput) {
+            self.input = input
+        }
+
+        var variableData: VariableData {
+            ["input": input]
+        }
+    }
+
+    struct Data: ReadableRecord, Equatable {
+        var update: UpdatePayload_update?
+
+        init(_ record: inout RecordReader) throws { update = try record.optionalLinked("update") }
+
+        struct UpdatePayload_update: ReadableRecord, Equatable {
+            var json: VariableValue?
+
+            init(_ record: inout RecordReader) throws { json = try record.optionalScalar("json") }
+        }
+    }
+
+    /// An expected answer, to be shown until the real one arrives.
+    ///
+    /// Fields that are nil are not part of it: the store keeps what it has.
+    struct OptimisticResponse: VariableDataConvertible, Hashable, Sendable {
+        var update: UpdatePayload_update?
+        /// Which fields are null where they are nil; the others are left out.
+        var null: Set<NullableField>
+
+        init(update: UpdatePayload_update? = nil, null: Set<NullableField> = []) {
+            self.update = update
+            self.null = null
+        }
+
+        var variableData: VariableData {
+            VariableData(["update": update], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        enum NullableField: String, Hashable, Sendable {
+            case update
+        }
+
+        struct UpdatePayload_update: VariableDataConvertible, Hashable, Sendable {
+            var json: VariableValue?
+            /// Which fields are null where they are nil; the others are left out.
+            var null: Set<NullableField>
+
+            init(json: VariableValue? = nil, null: Set<NullableField> = []) {
+                self.json = json
+                self.null = null
+            }
+
+            var variableData: VariableData {
+                VariableData(["json": json], null: null.lazy.map(\.rawValue))
+            }
+
+            /// A field that can be null.
+            enum NullableField: String, Hashable, Sendable {
+                case json
+            }
+        }
+    }
+}
+
+struct AdvRenameMutation: MutationOperation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvRenameMutation",0,2,["Mutation",[[1,"rename",["json"],"UpdatePayload",0,\#
+            0,["input"]]],["input"]],[[[1,"rename",["json"],"UpdatePayload",0,0,\#
+            ["input"]]]],"mutation AdvRenameMutation($input: RenameInput!) {\n\#
+              rename(input: $input) {\n\#
+                json\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    var variables: Variables
+
+    init(variables: Variables) { self.variables = variables }
+
+    init(input: RenameInput) {
+        self.init(variables: Variables(input: input))
+    }
+
+    struct Variables: VariableDataConvertible, Hashable, Sendable {
+        var input: RenameInput
+
+        init(input: RenameInput) {
+            self.input = input
+        }
+
+        var variableData: VariableData {
+            ["input": input]
+        }
+    }
+
+    struct Data: ReadableRecord, Equatable {
+        var rename: UpdatePayload_rename?
+
+        init(_ record: inout RecordReader) throws { rename = try record.optionalLinked("rename") }
+
+        struct UpdatePayload_rename: ReadableRecord, Equatable {
+            var json: VariableValue?
+
+            init(_ record: inout RecordReader) throws { json = try record.optionalScalar("json") }
+        }
+    }
+
+    /// An expected answer, to be shown until the real one arrives.
+    ///
+    /// Fields that are nil are not part of it: the store keeps what it has.
+    struct OptimisticResponse: VariableDataConvertible, Hashable, Sendable {
+        var rename: UpdatePayload_rename?
+        /// Which fields are null where they are nil; the others are left out.
+        var null: Set<NullableField>
+
+        init(rename: UpdatePayload_rename? = nil, null: Set<NullableField> = []) {
+            self.rename = rename
+            self.null = null
+        }
+
+        var variableData: VariableData {
+            VariableData(["rename": rename], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        enum NullableField: String, Hashable, Sendable {
+            case rename
+        }
+
+        struct UpdatePayload_rename: VariableDataConvertible, Hashable, Sendable {
+            var json: VariableValue?
+            /// Which fields are null where they are nil; the others are left out.
+            var null: Set<NullableField>
+
+            init(json: VariableValue? = nil, null: Set<NullableField> = []) {
+                self.json = json
+                self.null = null
+            }
+
+            var variableData: VariableData {
+                VariableData(["json": json], null: null.lazy.map(\.rawValue))
+            }
+
+            /// A field that can be null.
+            enum NullableField: String, Hashable, Sendable {
+                case json
+            }
+        }
+    }
+}
+
 struct Adv_optional: Relay.Fragment, Hashable, Sendable {
     static let node = ReaderFragment(
         artifact: #"""
