@@ -83,6 +83,26 @@ import Testing
         #expect(fragments.first??.type.type.type.`init` == "deep")
     }
 
+    /// A default is for a spread that does not give the argument: one that gives a variable without a value has sent
+    /// no argument.
+    @Test(arguments: [
+        (AdvCountQuery.Variables(), "given"), (.init(null: [.n]), "given"), (.init(n: 3), "given"),
+    ])
+    func anArgumentOfAFragmentIsReadAsItWasSent(
+        _ variables: AdvCountQuery.Variables, _ expected: String
+    ) throws {
+        let environment = MockEnvironment()
+        let query = AdvCountQuery(variables: variables)
+        try environment.cachePayload(
+            query, #"{"data": {"given": {"default": "given"}, "bare": {"default": "bare"}}}"#)
+        let data = try #require(
+            try environment.lookup(
+                selector: query.createDescriptor().fragment, as: AdvCountQuery.Data.self
+            ).value())
+        #expect(environment.lookup(Adv_count(key: data.given)).data?.`default` == expected)
+        #expect(environment.lookup(Adv_count(key: data.bare)).data?.`default` == "bare")
+    }
+
     // MARK: Values that are sent
 
     @Test func anEnumHasACaseForWhatItDoesNotKnow() {

@@ -1608,6 +1608,85 @@ struct AdvRenameMutation: MutationOperation, Hashable, Sendable {
     }
 }
 
+struct AdvCountQuery: Relay.Operation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvCountQuery",0,1,["Query",[[1,"type",[[2,"Adv_count",["n"]]],"Type",0,\#
+            "given"],[1,"type",[[2,"Adv_count"]],"Type",0,"bare"]],["n"]],[[[1,"type",[[0,\#
+            "default",0,[["in","n"]]]],"Type",0,"given"],[1,"type",[[0,"default",0,[[0,"in",\#
+            10]]]],"Type",0,"bare"]]],"query AdvCountQuery($n: Int) {\n\#
+              given: type {\n\#
+                ...Adv_count_1ckacab\n\#
+              }\n\#
+              bare: type {\n\#
+                ...Adv_count\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment Adv_count on Type {\n\#
+              default(in: 10)\n\#
+            }\n\#
+            \n\#
+            fragment Adv_count_1ckacab on Type {\n\#
+              default(in: $n)\n\#
+            }\n\#
+            "]
+            """#)
+    var variables: Variables
+
+    init(variables: Variables) { self.variables = variables }
+
+    init(n: Int? = nil) {
+        self.init(variables: Variables(n: n))
+    }
+
+    struct Variables: VariableDataConvertible, Hashable, Sendable {
+        var n: Int?
+        /// Which fields are null where they are nil; the others are left out.
+        var null: Set<NullableField>
+
+        init(n: Int? = nil, null: Set<NullableField> = []) {
+            self.n = n
+            self.null = null
+        }
+
+        var variableData: VariableData {
+            VariableData(["n": n], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        enum NullableField: String, Hashable, Sendable {
+            case n
+        }
+    }
+
+    struct Data: ReadableRecord, Equatable {
+        var given: Type_given
+        var bare: Type_bare
+
+        init(_ record: inout RecordReader) throws {
+            given = try record.linked("given")
+            bare = try record.linked("bare")
+        }
+
+        struct Type_given: ReadableRecord, Equatable, Adv_count_Key {
+            var fragment_Adv_count: FragmentPointer
+
+            init(_ record: inout RecordReader) throws {
+                fragment_Adv_count = record.fragment("Adv_count")
+            }
+        }
+
+        struct Type_bare: ReadableRecord, Equatable, Adv_count_Key {
+            var fragment_Adv_count: FragmentPointer
+
+            init(_ record: inout RecordReader) throws {
+                fragment_Adv_count = record.fragment("Adv_count")
+            }
+        }
+    }
+}
+
 struct Adv_optional: Relay.Fragment, Hashable, Sendable {
     static let node = ReaderFragment(
         artifact: #"""
@@ -2113,4 +2192,33 @@ protocol Adv_other_Key { var fragment_Adv_other: FragmentPointer { get } }
 extension Adv_other_Key {
     /// The fragment, which only its own code opens.
     func asFragment() -> Adv_other { Adv_other(key: self) }
+}
+
+struct Adv_count: Relay.Fragment, Hashable, Sendable {
+    static let node = ReaderFragment(
+        artifact: #"""
+            [1,"Adv_count",0,["Type",[[0,"default",0,[["in","n"]]]],[["n",10]]]]
+            """#)
+    var fragmentPointer: FragmentPointer
+
+    init(key: any Adv_count_Key) { fragmentPointer = key.fragment_Adv_count }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    struct Data: ReadableRecord, Equatable {
+        var `default`: String?
+
+        init(_ record: inout RecordReader) throws {
+            `default` = try record.optionalString("default")
+        }
+    }
+}
+
+/// Data in which `Adv_count` is spread.
+protocol Adv_count_Key { var fragment_Adv_count: FragmentPointer { get } }
+
+extension Adv_count_Key {
+    /// The fragment, which only its own code opens.
+    func asFragment() -> Adv_count { Adv_count(key: self) }
 }
