@@ -145,6 +145,20 @@ import Testing
                 .clientMutationId == "c")
     }
 
+    /// The names of a JSON scalar are the program's: Unicode may call two of them equivalent.
+    @Test func anExpectedAnswerMayHaveAnyJSON() throws {
+        let json: VariableValue = ["\u{E9}": 1, "e\u{301}": [2.5, VariableValue.null, "x"]]
+        nonisolated(unsafe) var seen: [VariableValue?] = []
+        Mutation<AdvUpdateMutation>(environment: MockEnvironment()).wrappedValue.commit(
+            variables: .init(input: .init(id: "a", title: "t", name: "n")),
+            optimisticResponse: .init(update: .init(json: json)),
+            optimisticUpdater: { _, data in
+                let payload = data?.get(SelectorData?.self, "update")
+                seen.append(payload?.get(VariableValue?.self, "json"))
+            })
+        #expect(seen == [json])
+    }
+
     @Test func expectedAnswersSayTheirTypes() {
         let answer = AdvMutation.OptimisticResponse(
             change: .init(

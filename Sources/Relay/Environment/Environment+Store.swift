@@ -105,21 +105,14 @@ extension Environment {
         let entry = try store.applyMutation(
             operation.rooted(at: DataID("client:root:" + transactionID)),
             optimistic: OptimisticMutation(
-                response: try optimisticResponse.map { try bytes(ofOptimistic: $0, to: operation) },
+                response: try optimisticResponse.map {
+                    try ExpectedAnswer($0).bytes(for: operation)
+                },
                 updater: optimisticUpdater.map { selectorUpdater($0, operation.request) }))
         return AnyCancellable { [store] in store.revert(entry) }
     }
 
     // MARK: Parts
-
-    /// The bytes of an optimistic response.
-    func bytes(ofOptimistic data: [String: Any], to operation: OperationDescriptor) throws
-        -> [UInt8]
-    {
-        let json = try JSONValue(any: data)
-        try OptimisticResponseCheck.check(json.object ?? [:], of: operation.request.node)
-        return JSONValue.object(["data": json]).bytes
-    }
 
     /// A program's updater in the form the store runs.
     func selectorUpdater(
