@@ -23,7 +23,7 @@ package final class SelectionTree: Sendable {
         case fragment(String)
         case alias(String)
         case condition(variable: String, passingValue: Bool)
-        case spread(name: String, arguments: String)
+        case spread(String)
         case discriminator(String)
     }
 
@@ -217,12 +217,11 @@ struct SelectionCollector {
             return
         }
         let tree = spread.alias.map { tree.alias($0, spread.type) } ?? tree
-        let arguments = spread.directives.named(RelayDirectives.arguments)?.arguments ?? []
-        let text = arguments.map { "\($0.name.value):\($0.value.printed())" }
         _ = tree.entry(
-            .spread(name: spread.name, arguments: text.joined(separator: ",")),
+            .spread(spread.name),
             .spread(
-                SelectedSpread(fragment: spread.fragment, type: spread.type, arguments: arguments)))
+                SelectedSpread(
+                    fragment: spread.fragment, type: spread.type, arguments: spread.arguments)))
     }
 
     /// Selections that apply to records of `type`: to all records here, to none, or to some.
