@@ -85,6 +85,31 @@ import Testing
             """, ExampleSchema.todo())
     }
 
+    private static let masked = """
+        fragment F on User { todos(first: $n) { edges { cursor } } }
+        fragment G on User @argumentDefinitions(n: {type: "Int"}) { ...F @relay(mask: false) }
+        fragment H on User @argumentDefinitions(n: {type: "Int"}) { ...I @relay(mask: false) }
+        fragment I on User { ...J @relay(mask: false) }
+        fragment J on User { ...K @arguments(n: $n) }
+        fragment K on User @argumentDefinitions(n: {type: "Int"}) { todos(last: $n) { edges { cursor } } }
+
+        """
+
+    /// Where it is written out in the reader, its variable would be that of the fragment around it.
+    @Test func anUnmaskedFragmentCannotUseWhatTheFragmentAroundItDeclares() throws {
+        let expected = [
+            "Fragment \"F\" cannot be spread with @relay(mask: false) in fragment \"G\", which declares \"$n\": "
+                + "\"F\" uses the operation's variable of that name. (2:61)",
+            "Fragment \"I\" cannot be spread with @relay(mask: false) in fragment \"H\", which declares \"$n\": "
+                + "\"I\" uses the operation's variable of that name. (3:61)",
+        ]
+        let mistake = Mistake(
+            Self.masked
+                + "query Q($n: Int) { user { ...G @arguments(n: 5) } other: user { ...H @arguments(n: 5) } }"
+        )
+        #expect(try mistake.messages(ExampleSchema.todo()) == expected)
+    }
+
     @Test(arguments: [
         Mistake(
             """

@@ -69,7 +69,7 @@ struct RelayRules {
                 let alias = AliasRule.check(inner, place, context)
                 visit(inner.selections, in: fragment, place.inside(inner, alias: alias))
             case .spread(let spread):
-                MaskRule.check(spread, context)
+                MaskRule.check(spread, in: fragment, context)
                 AliasRule.check(spread, place, context)
                 SpreadRule.check(spread, place, context)
                 guard spread.isUnmasked, place.unmasked.insert(spread.name).inserted,
