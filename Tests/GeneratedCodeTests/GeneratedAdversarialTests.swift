@@ -83,6 +83,30 @@ import Testing
         #expect(fragments.first??.type.type.type.`init` == "deep")
     }
 
+    /// `@required` under a condition guards nothing while the condition does not hold.
+    @Test func aFieldIsThereOnlyIfItIsRequiredWhereverItIsSelected() throws {
+        let environment = MockEnvironment()
+        func thing(with: Bool, _ fields: String) throws -> AdvGuardQuery.Data.Thing_thing? {
+            let query = AdvGuardQuery(with: with)
+            try environment.cachePayload(
+                query,
+                """
+                {"data": {"thing": {"__typename": "Optional", "__isOwned": "Optional", "__isNode": "Optional",
+                  "id": "o", \(fields)}}}
+                """)
+            return try environment.lookup(
+                selector: query.createDescriptor().fragment, as: AdvGuardQuery.Data.self
+            ).value()?.thing
+        }
+        let owner =
+            #""owner": {"__typename": "Result", "__isNode": "Result", "id": "r", "title": "R"}"#
+        let some = try #require(try thing(with: true, #""some": 1, \#(owner)"#)?.asOptional)
+        #expect(some.some == 1 && some.owner?.title == "R")
+        let none = try #require(try thing(with: false, #""some": null, "owner": null"#)?.asOptional)
+        #expect(none.some == nil && none.owner == nil)
+        #expect(try thing(with: true, #""some": null, \#(owner)"#) == nil)
+    }
+
     /// A default is for a spread that does not give the argument: one that gives a variable without a value has sent
     /// no argument.
     @Test(arguments: [

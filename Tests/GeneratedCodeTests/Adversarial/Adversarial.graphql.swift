@@ -1687,6 +1687,117 @@ struct AdvCountQuery: Relay.Operation, Hashable, Sendable {
     }
 }
 
+struct AdvGuardQuery: Relay.Operation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvGuardQuery",[["Owned",1,"Optional"],["Node",1,"Optional","Result",\#
+            "Other"]],1,["Query",[[1,"thing",[[3,0,[[4,"with",[[0,"some",0,0,0,2],[1,\#
+            "owner",["title"],0,0,0,0,0,2]],1]]],[3,"Optional",["id","some",[1,"owner",\#
+            ["title"],"Result"]]]]]],["with"]],[[[1,"thing",["__typename",[3,0,[[4,"with",\#
+            ["some",[1,"owner",["__typename","title",[3,1,["id"]]]]],1]]],[3,"Optional",\#
+            ["id","some",[1,"owner",["title","id"],"Result"]]],[3,1,["id"]]]]]],\#
+            "query AdvGuardQuery($with: Boolean!) {\n\#
+              thing {\n\#
+                __typename\n\#
+                ... on Owned {\n\#
+                  __isOwned: __typename\n\#
+                  ... @include(if: $with) {\n\#
+                    some\n\#
+                    owner {\n\#
+                      __typename\n\#
+                      title\n\#
+                      ... on Node {\n\#
+                        __isNode: __typename\n\#
+                        id\n\#
+                      }\n\#
+                    }\n\#
+                  }\n\#
+                }\n\#
+                ... on Optional {\n\#
+                  id\n\#
+                  some\n\#
+                  owner {\n\#
+                    title\n\#
+                    id\n\#
+                  }\n\#
+                }\n\#
+                ... on Node {\n\#
+                  __isNode: __typename\n\#
+                  id\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    var variables: Variables
+
+    init(variables: Variables) { self.variables = variables }
+
+    init(with: Bool) {
+        self.init(variables: Variables(with: with))
+    }
+
+    struct Variables: VariableDataConvertible, Hashable, Sendable {
+        var with: Bool
+
+        init(with: Bool) {
+            self.with = with
+        }
+
+        var variableData: VariableData {
+            ["with": with]
+        }
+    }
+
+    struct Data: ReadableRecord, Equatable {
+        var thing: Thing_thing?
+
+        init(_ record: inout RecordReader) throws { thing = try record.optionalLinked("thing") }
+
+        /// What is selected depends on the type.
+        enum Thing_thing: ReadableRecord, Equatable {
+            case optional(Optional_thing)
+            /// An object of another type.
+            case other(Other)
+
+            init(_ record: inout RecordReader) throws {
+                switch record.typename {
+                case "Optional": self = .optional(try Optional_thing(&record))
+                default: self = .other(try Other(&record))
+                }
+            }
+
+            /// The data of a `Optional`; nil for another type.
+            var asOptional: Optional_thing? {
+                if case .optional(let value) = self { value } else { nil }
+            }
+
+            struct Optional_thing: ReadableRecord, Equatable, Identifiable {
+                var some: Int?
+                var owner: Result_owner?
+                var id: String
+
+                init(_ record: inout RecordReader) throws {
+                    some = try record.optionalInt("some")
+                    owner = try record.optionalLinked("owner")
+                    id = try record.string("id")
+                }
+
+                struct Result_owner: ReadableRecord, Equatable {
+                    var title: String
+
+                    init(_ record: inout RecordReader) throws { title = try record.string("title") }
+                }
+            }
+
+            /// What is selected of all types.
+            struct Other: ReadableRecord, Equatable {
+                init(_ record: inout RecordReader) throws {}
+            }
+        }
+    }
+}
+
 struct Adv_optional: Relay.Fragment, Hashable, Sendable {
     static let node = ReaderFragment(
         artifact: #"""
