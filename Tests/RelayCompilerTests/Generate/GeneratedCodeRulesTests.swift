@@ -39,6 +39,41 @@ import Testing
         #expect(!file.contains("enum F:") && !file.contains("struct Y:"))
     }
 
+    /// Swift warns about a public import that nothing public needs, and names are not types.
+    @Test func modulesAreImportedForTheTypesThatAreNamed() throws {
+        let documents = try RelayDocuments(
+            Document(parsing: "query DateQuery { Date: dueDate at { range(in: DateX) } }"),
+            schema: Schema.build([
+                Source(
+                    """
+                    scalar DateTime scalar Money enum Dates { DateX }
+                    type Query { dueDate: String at: DateRange paid: Money }
+                    type DateRange { range(in: Dates): Dates on: DateTime }
+                    """)
+            ]))
+        let code = GeneratedCode(
+            documents,
+            options: GenerateOptions(
+                access: .public, scalars: ["DateTime": "Date", "Money": "Bank.Money"],
+                imports: ["Foundation", "Bank"]))
+        #expect(code.file(["DateQuery"]).contains("Date"))
+        #expect(!code.file(["DateQuery"]).contains("import Foundation"))
+        #expect(!code.schemaFile().contains("import Foundation"))
+        let used = try RelayDocuments(
+            Document(parsing: "query DateQuery { at { on } } query PaidQuery { paid }"),
+            schema: documents.schema)
+        let other = GeneratedCode(
+            used,
+            options: GenerateOptions(
+                scalars: ["DateTime": "Date", "Money": "Bank.Money"],
+                imports: ["Foundation", "Bank"]))
+        #expect(other.file(["DateQuery"]).contains("import Foundation"))
+        // A type without its module may be in any of them.
+        #expect(other.file(["DateQuery"]).contains("import Bank"))
+        #expect(other.file(["PaidQuery"]).contains("import Bank"))
+        #expect(!other.file(["PaidQuery"]).contains("import Foundation"))
+    }
+
     @Test func whateverADocumentContainsIsOneLiteral() throws {
         let code = try code(
             "type Query { a(x: String): ID }",
