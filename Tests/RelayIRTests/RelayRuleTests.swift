@@ -229,6 +229,10 @@ import Testing
             "query Q { user { id @deleteRecord } }",
             "Directive \"@deleteRecord\" is for mutations and subscriptions, not for queries. (1:21)"
         ),
+        Mistake(
+            "query Q @raw_response_type { user { id } }",
+            "Directive \"@raw_response_type\" is for mutations: only their expected answers have a type. (1:9)"
+        ),
     ])
     func edgesAndRecords(_ mistake: Mistake) throws { try check(mistake) }
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SelectionTreeTests {
     private static let text = """
-        query Q($id: ID!, $open: Boolean = true, $more: Boolean!) @raw_response_type {
+        query Q($id: ID!, $open: Boolean = true, $more: Boolean!) {
           node(id: $id) { ... on Issue { ...F @relay(mask: false) ...G } }
         }
         fragment F on Issue { author @required(action: LOG) { login } author @required(action: LOG) { name @include(if: $more) @skip(if: $open) } }
@@ -37,7 +37,6 @@ import Testing
     @Test func theCompleteTreeHasWhatAResponseContains() throws {
         let operation = try #require(
             try compile(Self.text, ExampleSchema.tracker()).operation("Q"))
-        #expect(operation.hasRawResponseType)
         #expect(
             operation.completeSelections.text == """
                 Query

@@ -23,6 +23,7 @@ struct RelayRules {
     private mutating func visit(_ operation: OperationDefinition) {
         check(operation.directives)
         CatchRule.check(operation.directives, of: "Operation", operation.name, context)
+        RawResponseTypeRule.check(operation, context)
         guard let typed = context.documents.typed(operation) else { return }
         visit(
             typed.selections, in: nil,
@@ -135,5 +136,17 @@ enum InlineRule {
         context.report(
             "Directive \"@inline\" is not supported: a fragment can be read anywhere with its key, and "
                 + "where it is spread with @relay(mask: false).", at: directive.location)
+    }
+}
+
+/// `@raw_response_type` asks for a type of expected answers. Mutations have one without it, too; others have no use for it.
+enum RawResponseTypeRule {
+    static func check(_ operation: OperationDefinition, _ context: RuleContext) {
+        guard operation.operation != .mutation,
+            let directive = operation.directives.named(RelayDirectives.rawResponseType)
+        else { return }
+        context.report(
+            "Directive \"@\(RelayDirectives.rawResponseType)\" is for mutations: only their expected answers "
+                + "have a type.", at: directive.location)
     }
 }
