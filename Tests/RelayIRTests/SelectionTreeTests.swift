@@ -55,6 +55,27 @@ import Testing
                 """)
     }
 
+    /// Or each of these levels would double the work: 2 to the power of 60 in all.
+    @Test func aFragmentIsWrittenOutOnceAtOnePlace() throws {
+        for mask in ["", " @relay(mask: false)"] {
+            let levels = (0..<60).map { level in
+                "fragment F\(level) on Issue { ...F\(level + 1)\(mask) ...F\(level + 1)\(mask) }"
+            }
+            let documents = try compile(
+                "query Q { node(id: 1) { ...F0\(mask) ...F0\(mask) } } fragment F60 on Issue { title }"
+                    + levels.joined(separator: "\n"), ExampleSchema.tracker())
+            #expect(
+                documents.operation("Q")?.completeSelections.text == """
+                    Query
+                      node: Node
+                        __typename: String!
+                        Issue
+                          title: String!
+                        id: ID!
+                    """)
+        }
+    }
+
     /// What a connection's handler needs is in the tree, and no document has it.
     @Test func fieldsSayWhetherADocumentHasThem() throws {
         let documents = try compile(

@@ -98,8 +98,13 @@ private final class TreeBuilder {
     private var keys: [SelectionTree.Key] = []
     private var entries: [Entry] = []
     private var places: [SelectionTree.Key: Int] = [:]
+    /// The names of the fragments that are written out here: a second time adds nothing.
+    private var fragments: Set<String> = []
 
     init(_ type: NamedType) { self.type = type }
+
+    /// Whether a fragment has not been written out here before.
+    func isFirst(ofFragment name: String) -> Bool { fragments.insert(name).inserted }
 
     /// The entry with a key, added if there is none.
     func entry(_ key: SelectionTree.Key, _ new: @autoclosure () -> Entry) -> Entry {
@@ -211,7 +216,7 @@ struct SelectionCollector {
 
     private func collect(_ spread: TypedSpread, into tree: TreeBuilder) {
         if isComplete || spread.isUnmasked {
-            if let fragment = fragments[spread.name] {
+            if let fragment = fragments[spread.name], tree.isFirst(ofFragment: spread.name) {
                 collect(fragment.selections, of: fragment.type, into: tree)
             }
             return
