@@ -21,17 +21,28 @@ import Testing
 
     /// Names that mean something in Swift, and shapes that are rare.
     @Test func theAdversarialDocumentsAreWhatTheCompilerMakes() throws {
-        let schema = try Schema.build([
-            try Self.source(Self.folder.appending(path: "Adversarial/schema.graphql"))
-        ])
-        try check("Adversarial", schema, GenerateOptions(scalars: ["DateTime": "Instant"]))
+        try check(
+            "Adversarial", try Self.adversarialSchema(),
+            GenerateOptions(scalars: ["DateTime": "Instant"]))
+    }
+
+    /// What Swift reads in generated literals is what the compiler wrote there.
+    @Test func compiledLiteralsAreTheirArtifacts() throws {
+        let documents = try Self.documents("Adversarial", try Self.adversarialSchema())
+        for (name, node) in [
+            ("AdvTextMutation", AdvTextMutation.node), ("AdvQuery", AdvQuery.node),
+            ("AdvMutation", AdvMutation.node), ("AdvCountQuery", AdvCountQuery.node),
+        ] {
+            #expect(node.artifact == documents.operation(name)?.request.artifact)
+        }
+        #expect(AdvTextMutation.node.params.text?.contains("\\\"\\\"\\\"##") == true)
+        #expect(Adv_node.node.artifact == documents.fragment("Adv_node")?.node.artifact)
+        #expect(Adv_count.node.artifact == documents.fragment("Adv_count")?.node.artifact)
     }
 
     private func check(_ name: String, _ schema: Schema, _ options: GenerateOptions) throws {
         let folder = Self.folder.appending(path: name)
-        let documents = try RelayDocuments(
-            Document(parsing: try Self.source(folder.appending(path: "\(name).graphql"))),
-            schema: schema)
+        let documents = try Self.documents(name, schema)
         let code = GeneratedCode(documents, options: options)
         // The query that fetches a fragment again follows the fragment.
         let refetch = documents.fragments.compactMap(\.node.metadata.refetch?.operation)
@@ -50,6 +61,16 @@ import Testing
             #expect(
                 isSame, "\(file) is not what the compiler makes; RELAY_WRITE_FIXTURES=1 writes it.")
         }
+    }
+
+    private static func adversarialSchema() throws -> Schema {
+        try Schema.build([try source(folder.appending(path: "Adversarial/schema.graphql"))])
+    }
+
+    private static func documents(_ name: String, _ schema: Schema) throws -> RelayDocuments {
+        try RelayDocuments(
+            Document(parsing: try source(folder.appending(path: "\(name)/\(name).graphql"))),
+            schema: schema)
     }
 
     private static var folder: URL { URL(filePath: #filePath).deletingLastPathComponent() }

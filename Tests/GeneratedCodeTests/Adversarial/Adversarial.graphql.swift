@@ -1798,6 +1798,120 @@ struct AdvGuardQuery: Relay.Operation, Hashable, Sendable {
     }
 }
 
+struct AdvTextMutation: MutationOperation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: ###"""
+            [1,"AdvTextMutation",[["Node",1,"Optional","Result","Other"]],2,["Mutation",[[1,\###
+            "make",["__typename"],0,0,0,[[0,"data","INIT"],[0,"self",\###
+            "\"# \\#(1) \"\"\" 😀 é \\n\n\###
+            \t\r\u0007 ##\"\"\"##"]]]]],[[[1,"make",["__typename",[3,0,["id"]]],0,0,0,[[0,\###
+            "data","INIT"],[0,"self","\"# \\#(1) \"\"\" 😀 é \\n\n\###
+            \t\r\u0007 ##\"\"\"##"]]]]],"mutation AdvTextMutation {\n\###
+              make(data: INIT,\###
+             self: \"\\\"# \\\\#(1) \\\"\\\"\\\" 😀 é \\\\n\\n\\t\\r\\u0007 ##\\\"\\\"\\\"##\") {\n\###
+                __typename\n\###
+                ... on Node {\n\###
+                  __isNode: __typename\n\###
+                  id\n\###
+                }\n\###
+              }\n\###
+            }\n\###
+            "]
+            """###)
+    typealias Variables = EmptyVariables
+    var variables: EmptyVariables
+
+    init(variables: EmptyVariables) { self.variables = variables }
+
+    struct Data: ReadableRecord, Equatable {
+        var make: Thing_make?
+
+        init(_ record: inout RecordReader) throws { make = try record.optionalLinked("make") }
+
+        struct Thing_make: ReadableRecord, Equatable {
+            var __typename: String
+
+            init(_ record: inout RecordReader) throws {
+                __typename = try record.string("__typename")
+            }
+        }
+    }
+
+    /// An expected answer, to be shown until the real one arrives.
+    ///
+    /// Fields that are nil are not part of it: the store keeps what it has.
+    struct OptimisticResponse: VariableDataConvertible, Hashable, Sendable {
+        var make: Thing_make?
+        /// Which fields are null where they are nil; the others are left out.
+        var null: Set<NullableField>
+
+        init(make: Thing_make? = nil, null: Set<NullableField> = []) {
+            self.make = make
+            self.null = null
+        }
+
+        var variableData: VariableData {
+            VariableData(["make": make], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        enum NullableField: String, Hashable, Sendable {
+            case make
+        }
+
+        enum Thing_make: VariableDataConvertible, Hashable, Sendable {
+            case optional(Optional_make)
+            case result(Result_make)
+            /// An object of another type.
+            case other(Other)
+
+            var variableData: VariableData {
+                switch self {
+                case .optional(let value): value.variableData
+                case .result(let value): value.variableData
+                case .other(let value): value.variableData
+                }
+            }
+
+            struct Optional_make: VariableDataConvertible, Hashable, Sendable {
+                var id: String
+
+                init(id: String) {
+                    self.id = id
+                }
+
+                var variableData: VariableData {
+                    ["__typename": "Optional", "id": id]
+                }
+            }
+
+            struct Result_make: VariableDataConvertible, Hashable, Sendable {
+                var id: String
+
+                init(id: String) {
+                    self.id = id
+                }
+
+                var variableData: VariableData {
+                    ["__typename": "Result", "id": id]
+                }
+            }
+
+            struct Other: VariableDataConvertible, Hashable, Sendable {
+                var __typename: String
+
+                init(__typename: String) {
+                    self.__typename = __typename
+                }
+
+                var variableData: VariableData {
+                    ["__typename": __typename]
+                }
+            }
+        }
+    }
+}
+
 struct Adv_optional: Relay.Fragment, Hashable, Sendable {
     static let node = ReaderFragment(
         artifact: #"""

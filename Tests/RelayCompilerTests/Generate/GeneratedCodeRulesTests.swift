@@ -1,4 +1,5 @@
 import GraphQLLanguage
+import RelayArtifacts
 import RelayCompiler
 import RelayIR
 import Testing
@@ -75,11 +76,16 @@ import Testing
     }
 
     @Test func whateverADocumentContainsIsOneLiteral() throws {
-        let code = try code(
-            "type Query { a(x: String): ID }",
-            ##"query AQuery { a(x: "\"# \\#(1) \"\"\" \\u{1F600} é") b: a(x: """x\n\t""") }"##)
-        let file = code.file(["AQuery"])
+        let documents = try RelayDocuments(
+            Document(
+                parsing:
+                    ##"query AQuery { a(x: "\"# \\#(1) \"\"\" \\u{1F600} é") b: a(x: """x\n\t""") }"##
+            ),
+            schema: Schema.build([Source("type Query { a(x: String): ID }")]))
+        let file = GeneratedCode(documents).file(["AQuery"])
         #expect(file.contains("artifact: ##\"\"\"") && file.contains("\"\"\"##)"))
+        #expect(
+            SwiftLiterals.values(in: file) == documents.operations.map(\.request.artifact))
     }
 
     @Test func theSameDocumentsGiveTheSameBytes() throws {
