@@ -52,16 +52,21 @@ struct DocumentCompiler {
         readers = ReaderBuilder(documents, byName)
     }
 
-    /// What a server would refuse, each thing once: fields that cannot be merged once fragments have their
-    /// arguments' values, and variables that are in a place only then.
+    /// What is wrong only once fragments have their arguments' values, each thing once: fields that cannot be merged,
+    /// and whatever else a server would refuse, such as a variable in a place that it had not before.
+    ///
+    /// - Parameter schema: the server's.
     func issues(against schema: Schema) -> [DocumentIssue] {
         let limits = ValidationLimits(maximumFieldComparisons: .max)
-        var known: Set<DocumentIssue> = []
-        return operations.flatMap { operation in
+        let fragments = completeFragments.sorted { $0.key < $1.key }.map(\.value)
+        let conflicts = MergeRule.issues(
+            operations.map(\.complete), fragments, documents.schema, limits: limits)
+        let refused = operations.flatMap { operation in
             Document(source: Source(""), definitions: operation.server.definitions)
                 .issues(against: schema, limits: limits)
-                .filter { known.insert($0).inserted }
         }
+        var known: Set<DocumentIssue> = []
+        return (conflicts + refused).filter { known.insert($0).inserted }
     }
 
     func compiledFragments() -> [CompiledFragment] {

@@ -6,7 +6,7 @@ enum RelayDirectives {
     static let argumentDefinitions = "argumentDefinitions"
     /// Keeps the types of leaves with the operation, for mocks.
     static let testOperation = "relay_test_operation"
-    /// Generates a type of the whole response, for optimistic ones.
+    /// Asks for a type of expected answers, which every mutation has.
     static let rawResponseType = "raw_response_type"
 
     /// Those that pass a field of a payload to a handler.

@@ -124,11 +124,6 @@ package struct CompiledOperation: Sendable {
     package let selections: SelectionTree
     /// What a response contains: fragments inlined with their arguments, `id` and `__typename` added.
     package let completeSelections: SelectionTree
-
-    /// Whether `@raw_response_type` asks for a type of the whole response.
-    package var hasRawResponseType: Bool {
-        definition.directives.named(RelayDirectives.rawResponseType) != nil
-    }
 }
 
 /// A variable of an operation.

@@ -13,7 +13,7 @@ struct ReaderFlattener {
     private var selected = MergedFields<
         (field: ReaderScalarField, isClient: Bool), (field: ReaderLinkedField, isClient: Bool)
     >()
-    private var spreads: [String: VariableData] = [:]
+    private var spreads: [String: SpreadArguments] = [:]
     /// By name, in order, what is read under it; nothing if the record is of another type.
     private var aliases: [(name: String, selections: [[ReaderSelection]])] = []
 
@@ -36,7 +36,7 @@ struct ReaderFlattener {
             case .linkedField(let field):
                 selected.add(field.responseName, link: (field, isClient))
             case .fragmentSpread(let spread):
-                spreads[spread.name] = spread.args.values(from: variables)
+                spreads[spread.name] = SpreadArguments(spread.args, in: variables)
             case .inlineFragment(let fragment):
                 if applies(fragment) { add(fragment.selections, isClient: isClient) }
             case .alias(let alias): add(alias)

@@ -142,7 +142,7 @@ package final class FlatReading: @unchecked Sendable {
     /// The same, if there are too many for a scan.
     private let keySet: Set<NameIndex>?
     /// The fragments spread here, with their arguments' values.
-    package let spreads: [String: VariableData]
+    package let spreads: [String: SpreadArguments]
     package let symbols: Symbols
     private let pins: NamePins
     private let children: [ReaderPlan]
@@ -150,7 +150,7 @@ package final class FlatReading: @unchecked Sendable {
     /// - Parameter children: those that the fields refer to.
     init(
         _ fields: ContiguousArray<Field>, children: [ReaderPlan],
-        spreads: [String: VariableData], symbols: Symbols, _ pins: NamePins
+        spreads: [String: SpreadArguments], symbols: Symbols, _ pins: NamePins
     ) {
         self.children = children
         self.pins = pins

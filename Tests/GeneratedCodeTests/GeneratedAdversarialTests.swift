@@ -83,6 +83,50 @@ import Testing
         #expect(fragments.first??.type.type.type.`init` == "deep")
     }
 
+    /// `@required` under a condition guards nothing while the condition does not hold.
+    @Test func aFieldIsThereOnlyIfItIsRequiredWhereverItIsSelected() throws {
+        let environment = MockEnvironment()
+        func thing(with: Bool, _ fields: String) throws -> AdvGuardQuery.Data.Thing_thing? {
+            let query = AdvGuardQuery(with: with)
+            try environment.cachePayload(
+                query,
+                """
+                {"data": {"thing": {"__typename": "Optional", "__isOwned": "Optional", "__isNode": "Optional",
+                  "id": "o", \(fields)}}}
+                """)
+            return try environment.lookup(
+                selector: query.createDescriptor().fragment, as: AdvGuardQuery.Data.self
+            ).value()?.thing
+        }
+        let owner =
+            #""owner": {"__typename": "Result", "__isNode": "Result", "id": "r", "title": "R"}"#
+        let some = try #require(try thing(with: true, #""some": 1, \#(owner)"#)?.asOptional)
+        #expect(some.some == 1 && some.owner?.title == "R")
+        let none = try #require(try thing(with: false, #""some": null, "owner": null"#)?.asOptional)
+        #expect(none.some == nil && none.owner == nil)
+        #expect(try thing(with: true, #""some": null, \#(owner)"#) == nil)
+    }
+
+    /// A default is for a spread that does not give the argument: one that gives a variable without a value has sent
+    /// no argument.
+    @Test(arguments: [
+        (AdvCountQuery.Variables(), "given"), (.init(null: [.n]), "given"), (.init(n: 3), "given"),
+    ])
+    func anArgumentOfAFragmentIsReadAsItWasSent(
+        _ variables: AdvCountQuery.Variables, _ expected: String
+    ) throws {
+        let environment = MockEnvironment()
+        let query = AdvCountQuery(variables: variables)
+        try environment.cachePayload(
+            query, #"{"data": {"given": {"default": "given"}, "bare": {"default": "bare"}}}"#)
+        let data = try #require(
+            try environment.lookup(
+                selector: query.createDescriptor().fragment, as: AdvCountQuery.Data.self
+            ).value())
+        #expect(environment.lookup(Adv_count(key: data.given)).data?.`default` == expected)
+        #expect(environment.lookup(Adv_count(key: data.bare)).data?.`default` == "bare")
+    }
+
     // MARK: Values that are sent
 
     @Test func anEnumHasACaseForWhatItDoesNotKnow() {
@@ -112,6 +156,31 @@ import Testing
         filter.not = nil
         #expect(filter.not == nil && filter.other?.filter.inout == 5)
         #expect(filter == filter && Set([filter]).count == 1)
+    }
+
+    @Test func anInputIsMadeWithItsIDFirstWhereverTheSchemaHasIt() {
+        #expect(
+            RenameInput(id: "a", title: "t").variableData.description == #"{id:"a",title:"t"}"#)
+        #expect(
+            UpdateInput(id: "a", title: "t", name: "n").variableData.description
+                == #"{id:"a",name:"n",title:"t"}"#)
+        #expect(
+            UpdateInput(clientMutationId: "c", title: "t", id: "a", name: "n").variableData
+                .clientMutationId == "c")
+    }
+
+    /// The names of a JSON scalar are the program's: Unicode may call two of them equivalent.
+    @Test func anExpectedAnswerMayHaveAnyJSON() throws {
+        let json: VariableValue = ["\u{E9}": 1, "e\u{301}": [2.5, VariableValue.null, "x"]]
+        nonisolated(unsafe) var seen: [VariableValue?] = []
+        Mutation<AdvUpdateMutation>(environment: MockEnvironment()).wrappedValue.commit(
+            variables: .init(input: .init(id: "a", title: "t", name: "n")),
+            optimisticResponse: .init(update: .init(json: json)),
+            optimisticUpdater: { _, data in
+                let payload = data?.get(SelectorData?.self, "update")
+                seen.append(payload?.get(VariableValue?.self, "json"))
+            })
+        #expect(seen == [json])
     }
 
     @Test func expectedAnswersSayTheirTypes() {

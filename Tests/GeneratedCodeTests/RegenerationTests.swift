@@ -1,6 +1,10 @@
 import Foundation
 import GeneratedModules
+import GraphQLLanguage
+import Relay
+import RelayArtifacts
 import RelayCompiler
+import RelayIR
 import Testing
 
 /// The generated code of the tests is what the compiler makes of the documents beside it; that it compiles without
@@ -14,11 +18,26 @@ import Testing
 
     /// Names that mean something in Swift, and shapes that are rare.
     @Test func theAdversarialDocumentsAreWhatTheCompilerMakes() throws {
-        try check(
-            GeneratedModule(
-                "GeneratedCodeTests/Adversarial",
-                schema: ["Tests/GeneratedCodeTests/Adversarial/Schema/schema.graphql"],
-                options: GenerateOptions(scalars: ["DateTime": "Instant"])))
+        try check(Self.adversarial)
+    }
+
+    private static let adversarial = GeneratedModule(
+        "GeneratedCodeTests/Adversarial",
+        schema: ["Tests/GeneratedCodeTests/Adversarial/Schema/schema.graphql"],
+        options: GenerateOptions(scalars: ["DateTime": "Instant"]))
+
+    /// What Swift reads in generated literals is what the compiler wrote there.
+    @Test func compiledLiteralsAreTheirArtifacts() throws {
+        let documents = try Self.adversarial.documents()
+        for (name, node) in [
+            ("AdvTextMutation", AdvTextMutation.node), ("AdvQuery", AdvQuery.node),
+            ("AdvMutation", AdvMutation.node), ("AdvCountQuery", AdvCountQuery.node),
+        ] {
+            #expect(node.artifact == documents.operation(name)?.request.artifact)
+        }
+        #expect(AdvTextMutation.node.params.text?.contains("\\\"\\\"\\\"##") == true)
+        #expect(Adv_node.node.artifact == documents.fragment("Adv_node")?.node.artifact)
+        #expect(Adv_count.node.artifact == documents.fragment("Adv_count")?.node.artifact)
     }
 
     @Test func theFixturesAreWhatTheCompilerMakes() throws { try check(.todoFixtures) }

@@ -89,10 +89,26 @@ import Testing
         let outer: VariableData = ["count": 1, "cursor": "c", "me": "A", "n": 5]
         #expect(
             definitions.fragmentVariables(
-                [VariableArgument(name: "count", variableName: "n")], in: outer)
+                given: SpreadArguments(
+                    [VariableArgument(name: "count", variableName: "n")], in: outer), in: outer)
                 == ["count": 5, "me": "A", "n": 5])
         #expect(
-            definitions.fragmentVariables([], in: outer) == ["count": 10, "me": "A", "n": 5])
+            definitions.fragmentVariables(given: SpreadArguments(), in: outer)
+                == ["count": 10, "me": "A", "n": 5])
+    }
+
+    /// GraphQL §6.4.1: an argument with a variable that has no value was not sent; the fragment must read it so.
+    @Test func defaultsOfFragmentArgumentsAreForThoseThatAreNotGiven() {
+        let definitions: [ArgumentDefinition] = [.local(name: "count", defaultValue: 10)]
+        func inner(_ arguments: [any Argument], _ outer: VariableData) -> VariableData {
+            definitions.fragmentVariables(given: SpreadArguments(arguments, in: outer), in: outer)
+        }
+        let given: [any Argument] = [VariableArgument(name: "count", variableName: "n")]
+        #expect(inner(given, ["count": 1]) == [:])
+        #expect(
+            inner(given, ["n": VariableValue.null])
+                == ["count": VariableValue.null, "n": VariableValue.null])
+        #expect(inner([], ["count": 1]) == ["count": 10])
     }
 
     @Test func descriptionIsSortedByName() {

@@ -111,6 +111,26 @@ import Testing
         #expect(documents.schema.isAdded(field.definition.location))
     }
 
+    @Test(arguments: [
+        Mistake(
+            "query Q { user { name: __id name: userId } }",
+            "Fields \"name\" conflict because \"__id\" and \"userId\" are different fields. Use different "
+                + "aliases on the fields to fetch both if this was intentional. (1:18, 1:29)"),
+        Mistake(
+            "query Q { user { id: draft { text } id } }",
+            "Fields \"id\" conflict because \"draft\" and \"id\" are different fields. Use different aliases "
+                + "on the fields to fetch both if this was intentional. (1:18, 1:37)"),
+        Mistake(
+            "query Q { user { isSelected(id: 1) } user { ...F } } fragment F on User { isSelected }",
+            "Fields \"user\" conflict because subfields \"isSelected\" conflict because they have differing "
+                + "arguments. Use different aliases on the fields to fetch both if this was intentional. "
+                + "(1:11, 1:18, 1:38, 1:75)"),
+    ])
+    func fieldsOfTheClientAreMergedByTheSameRule(_ mistake: Mistake) throws {
+        #expect(
+            try mistake.messages(ExampleSchema.todo(), client: [Self.client]) == mistake.expected)
+    }
+
     @Test func mistakesInTheClientsSchemaAreInItsDocument() throws {
         let schema = try ExampleSchema.todo()
         do throws(RelayDocumentErrors) {

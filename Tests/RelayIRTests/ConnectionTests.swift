@@ -138,4 +138,53 @@ import Testing
             documents.fragment("Inner")?.node.text.hasPrefix("Inner on Project(root $p, root $o)")
                 == true)
     }
+
+    /// A variable that a fragment declares is not that of the same name in a fragment that it spreads.
+    @Test func variablesOfASpreadFragmentAreNotThoseThatTheFragmentAroundItDeclares() throws {
+        let documents = try compile(
+            """
+            query Q($p: Priority) { node(id: 1) { ...Outer } }
+            fragment Outer on Project @refetchable(queryName: "OuterRefetchQuery") { ...Middle }
+            fragment Middle on Project @argumentDefinitions(p: {type: "Priority", defaultValue: LOW}) {
+              ...Inner
+              low: issues(first: 1, priority: $p) { edges { cursor } }
+            }
+            fragment Inner on Project { issues(first: 1, priority: $p) { edges { cursor } } }
+            """, ExampleSchema.tracker())
+        let text = try #require(documents.operation("OuterRefetchQuery")?.text)
+        #expect(text.hasPrefix("query OuterRefetchQuery($p: Priority, $id: ID!) {"))
+        #expect(text.contains("low: issues(first: 1, priority: LOW)"))
+    }
+
+    /// The variable of a fragment itself is that of its query, and so it is for fragments that it spreads.
+    @Test func aRefetchQueryHasEachVariableOnce() throws {
+        let documents = try compile(
+            """
+            fragment Outer on Project
+              @refetchable(queryName: "OuterRefetchQuery") @argumentDefinitions(p: {type: "Priority"})
+            { ...Inner low: issues(first: 1, priority: $p) { edges { cursor } } }
+            fragment Inner on Project { issues(first: 1, priority: $p) { edges { cursor } } }
+            """, ExampleSchema.tracker())
+        #expect(
+            documents.operation("OuterRefetchQuery")?.text.hasPrefix(
+                "query OuterRefetchQuery($p: Priority, $id: ID!) {") == true)
+    }
+
+    @Test func aVariableOfARefetchQueryFitsAllItsPlaces() throws {
+        let schema = try Schema.build([
+            Source(
+                """
+                interface Node { id: ID! }
+                type Query { node(id: ID!): Node }
+                type Item implements Node { id: ID! a(x: [Int]!): Int b(x: [Int!]): Int c(x: [Int]): Int }
+                """)
+        ])
+        for fields in ["a(x: $x) b(x: $x) c(x: $x)", "b(x: $x) c(x: $x) a(x: $x)"] {
+            let documents = try compile(
+                "fragment F on Item @refetchable(queryName: \"Q\") { \(fields) }", schema)
+            #expect(
+                documents.operation("Q")?.text.hasPrefix("query Q($x: [Int!]!, $id: ID!) {") == true
+            )
+        }
+    }
 }

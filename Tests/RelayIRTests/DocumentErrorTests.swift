@@ -189,10 +189,10 @@ struct Mistake: Sendable {
         self.expected = expected
     }
 
-    func messages(_ schema: Schema) throws -> [String] {
+    func messages(_ schema: Schema, client: [Source] = []) throws -> [String] {
         let document = try Document(parsing: text)
         do throws(RelayDocumentErrors) {
-            _ = try RelayDocuments(document, schema: schema)
+            _ = try RelayDocuments([document], schema: schema, client: client)
             return []
         } catch {
             return error.errors.map(\.description)

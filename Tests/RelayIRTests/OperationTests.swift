@@ -200,6 +200,32 @@ import Testing
         #expect(operation.request.params.id == "id-\(operation.text.utf8.count)")
     }
 
+    /// Servers of before September 2025 do not parse descriptions, and a comment must not change a persisted id.
+    @Test func descriptionsAreNotSent() throws {
+        let documents = try compile(
+            """
+            "The first screen." query Q("Whose." $id: ID!) { user(id: $id) { ...F } }
+            "A user." fragment F on User { userId }
+            """, ExampleSchema.todo())
+        let operation = try #require(documents.operation("Q"))
+        #expect(
+            operation.text == """
+                query Q($id: ID!) {
+                  user(id: $id) {
+                    ...F
+                    id
+                  }
+                }
+
+                fragment F on User {
+                  userId
+                }
+
+                """)
+        #expect(operation.definition.description?.value == "The first screen.")
+        #expect(operation.variables.first?.definition.description?.value == "Whose.")
+    }
+
     @Test func unmaskedFragmentsAreReadInPlace() throws {
         let documents = try compile(
             """

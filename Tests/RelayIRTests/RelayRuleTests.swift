@@ -229,50 +229,12 @@ import Testing
             "query Q { user { id @deleteRecord } }",
             "Directive \"@deleteRecord\" is for mutations and subscriptions, not for queries. (1:21)"
         ),
+        Mistake(
+            "query Q @raw_response_type { user { id } }",
+            "Directive \"@raw_response_type\" is for mutations: only their expected answers have a type. (1:9)"
+        ),
     ])
     func edgesAndRecords(_ mistake: Mistake) throws { try check(mistake) }
-
-    @Test(arguments: [
-        Mistake(
-            "fragment F on User @relay(mask: false) { id }",
-            "Argument \"mask\" of @relay is for fragment spreads, not for fragments. (1:33)"),
-        Mistake(
-            "query Q { user { ...F @relay(plural: true) } } fragment F on User { id }",
-            "Argument \"plural\" of @relay is for fragments, not for fragment spreads. (1:38)"),
-        Mistake(
-            """
-            query Q { user { ...F @relay(mask: false) } }
-            fragment F on User @argumentDefinitions(n: {type: "Int"}) { todos(first: $n) { edges { cursor } } }
-            """,
-            "Fragment \"F\" cannot be spread with @relay(mask: false): it has @argumentDefinitions. (1:18)"
-        ),
-        Mistake(
-            "fragment F on User @inline { id }",
-            "Directive \"@inline\" is not supported: a fragment can be read anywhere with its key, and "
-                + "where it is spread with @relay(mask: false). (1:20)"),
-    ])
-    func masks(_ mistake: Mistake) throws { try check(mistake) }
-
-    @Test(arguments: [
-        Mistake(
-            "query Q { user { userId ...F @alias(as: \"userId\") } } fragment F on User { id }",
-            "Two selections are named \"userId\" by @alias. (1:30, 1:18)"),
-        Mistake(
-            "query Q { user { ...F @alias ...G @alias(as: \"F\") } } fragment F on User { id } "
-                + "fragment G on User { id }",
-            "Two selections are named \"F\" by @alias. (1:35, 1:23)"),
-        Mistake(
-            "query Q { user { ... @alias { id } } }",
-            "Expected @alias of an inline fragment without a type condition to say its name: @alias(as: "
-                + "\"name\"). (1:22)"),
-        Mistake(
-            "query Q { user { ...F @alias(as: \"a-b\") } } fragment F on User { id }",
-            "Expected \"as\" of @alias to be a name, not \"a-b\". (1:34)"),
-        Mistake(
-            "query Q { user { ...F @alias @relay(mask: false) } } fragment F on User { id }",
-            "Fragment \"F\" cannot be spread with both @alias and @relay(mask: false). (1:23)"),
-    ])
-    func aliases(_ mistake: Mistake) throws { try check(mistake) }
 
     private func check(_ mistake: Mistake) throws {
         let messages = try mistake.messages(ExampleSchema.todo())

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SelectionTreeTests {
     private static let text = """
-        query Q($id: ID!, $open: Boolean = true, $more: Boolean!) @raw_response_type {
+        query Q($id: ID!, $open: Boolean = true, $more: Boolean!) {
           node(id: $id) { ... on Issue { ...F @relay(mask: false) ...G } }
         }
         fragment F on Issue { author @required(action: LOG) { login } author @required(action: LOG) { name @include(if: $more) @skip(if: $open) } }
@@ -37,7 +37,6 @@ import Testing
     @Test func theCompleteTreeHasWhatAResponseContains() throws {
         let operation = try #require(
             try compile(Self.text, ExampleSchema.tracker()).operation("Q"))
-        #expect(operation.hasRawResponseType)
         #expect(
             operation.completeSelections.text == """
                 Query
@@ -54,6 +53,27 @@ import Testing
                       project: Boolean!
                     id: ID!
                 """)
+    }
+
+    /// Or each of these levels would double the work: 2 to the power of 60 in all.
+    @Test func aFragmentIsWrittenOutOnceAtOnePlace() throws {
+        for mask in ["", " @relay(mask: false)"] {
+            let levels = (0..<60).map { level in
+                "fragment F\(level) on Issue { ...F\(level + 1)\(mask) ...F\(level + 1)\(mask) }"
+            }
+            let documents = try compile(
+                "query Q { node(id: 1) { ...F0\(mask) ...F0\(mask) } } fragment F60 on Issue { title }"
+                    + levels.joined(separator: "\n"), ExampleSchema.tracker())
+            #expect(
+                documents.operation("Q")?.completeSelections.text == """
+                    Query
+                      node: Node
+                        __typename: String!
+                        Issue
+                          title: String!
+                        id: ID!
+                    """)
+        }
     }
 
     /// What a connection's handler needs is in the tree, and no document has it.

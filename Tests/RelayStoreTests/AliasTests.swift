@@ -47,7 +47,7 @@ import Testing
             Issue.record("There is no user.")
             return
         }
-        #expect(user.reading.spreads["Name_user"] == [:])
+        #expect(user.reading.spreads["Name_user"] == SpreadArguments())
         #expect(user.record == node.record)
         #expect(node.reading.spreads.isEmpty)
         var cursor = DataCursor(node)

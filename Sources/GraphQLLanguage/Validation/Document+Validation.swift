@@ -7,14 +7,16 @@ extension Document {
         against schema: Schema, limits: ValidationLimits = ValidationLimits()
     ) -> [DocumentError] {
         let context = ValidationContext(document: self, schema: schema, limits: limits)
-        validate(context)
+        check(context)
+        OverlappingFieldsCanBeMergedRule.check(context)
         return context.issues.map { issue in
             DocumentError(
                 issue.message, locations: source.locations(at: issue.locations), code: issue.code)
         }
     }
 
-    private func validate(_ context: ValidationContext) {
+    /// All rules but that on merging fields.
+    private func check(_ context: ValidationContext) {
         // On the document as a whole.
         ExecutableDefinitionsRule.check(context)
         UniqueOperationNamesRule.check(context)
@@ -31,8 +33,6 @@ extension Document {
         }
         if context.dialect == nil { unused.check() }
         NoFragmentCyclesRule.check(context)
-        // A client's fragments are written out with their arguments' values before fields are merged.
-        if context.dialect == nil { OverlappingFieldsCanBeMergedRule.check(context) }
     }
 
     /// Validates documents of a client, all at once: those rules that hold before Relay's directives are worked in.
@@ -43,16 +43,26 @@ extension Document {
     ) -> [DocumentIssue] {
         let context = ValidationContext(
             document: self, schema: schema, limits: limits, dialect: dialect)
-        validate(context)
+        check(context)
         return context.issues
     }
 
-    /// What ``validate(against:limits:)`` finds, by location: for a document made of several.
+    /// What ``validate(against:limits:)`` finds, by location, except for fields that cannot be merged: for a document
+    /// made of several.
     package func issues(
         against schema: Schema, limits: ValidationLimits
     ) -> [DocumentIssue] {
         let context = ValidationContext(document: self, schema: schema, limits: limits)
-        validate(context)
+        check(context)
+        return context.issues
+    }
+
+    /// The fields that cannot be merged (GraphQL §5.3.2), in a document whose selection sets have different locations.
+    package func mergeIssues(
+        against schema: Schema, limits: ValidationLimits
+    ) -> [DocumentIssue] {
+        let context = ValidationContext(document: self, schema: schema, limits: limits)
+        OverlappingFieldsCanBeMergedRule.check(context)
         return context.issues
     }
 }

@@ -41,7 +41,9 @@ extension Environment {
     ) async throws -> OperationResult<Op.Data> {
         try await lastResult(
             of: mutation,
-            responses(to: mutation, cacheConfig, optimisticResponse, optimisticUpdater, updater))
+            responses(
+                to: mutation, cacheConfig, optimisticResponse.map(ExpectedAnswer.init),
+                optimisticUpdater, updater))
     }
 
     /// The results of a subscription, live query or polled query, one after another. It starts at once; ending the
@@ -87,11 +89,14 @@ extension Environment {
     ) -> AnyPublisher<OperationResult<Op.Data>, any Error> {
         results(
             of: operation,
-            responses(to: operation, cacheConfig, optimisticResponse, optimisticUpdater, updater))
+            responses(
+                to: operation, cacheConfig, optimisticResponse.map(ExpectedAnswer.init),
+                optimisticUpdater, updater))
     }
 
-    private func responses<Op: Operation>(
-        to operation: Op, _ cacheConfig: CacheConfig, _ optimisticResponse: [String: Any]? = nil,
+    /// The responses to an operation: to a query those of all who ask for it.
+    func responses<Op: Operation>(
+        to operation: Op, _ cacheConfig: CacheConfig, _ expected: ExpectedAnswer? = nil,
         _ optimisticUpdater: SelectorStoreUpdater? = nil, _ updater: SelectorStoreUpdater? = nil
     ) -> AnyPublisher<GraphQLResponse, any Error> {
         let descriptor = operation.createDescriptor()
@@ -99,11 +104,9 @@ extension Environment {
             descriptor.kind != .query || updater != nil || cacheConfig.polls
             || cacheConfig.metadata != nil || cacheConfig.transactionID != nil
         guard isAlone else { return sharedQuery(descriptor, cacheConfig) }
-        return execute(
-            operation: descriptor, cacheConfig: cacheConfig,
-            optimisticResponse: optimisticResponse,
-            optimisticUpdater: readable(optimisticUpdater, Op.self),
-            updater: readable(updater, Op.self))
+        return responses(
+            to: descriptor, cacheConfig, expected, readable(optimisticUpdater, Op.self),
+            readable(updater, Op.self))
     }
 
     // MARK: Operations without types
@@ -119,15 +122,22 @@ extension Environment {
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
         updater: SelectorStoreUpdater? = nil
     ) -> AnyPublisher<GraphQLResponse, any Error> {
+        responses(
+            to: operation, cacheConfig, optimisticResponse.map(ExpectedAnswer.init),
+            optimisticUpdater, updater)
+    }
+
+    private func responses(
+        to operation: OperationDescriptor, _ cacheConfig: CacheConfig, _ expected: ExpectedAnswer?,
+        _ optimisticUpdater: SelectorStoreUpdater?, _ updater: SelectorStoreUpdater?
+    ) -> AnyPublisher<GraphQLResponse, any Error> {
         if cacheConfig.polls, operation.kind == .query {
             return ExecutionPublisher { [self] run in
                 Polling(self, operation, cacheConfig, updater, run).begin()
             }.eraseToAnyPublisher()
         }
-        // The dictionary is encoded on the caller's thread; only the bytes cross to another.
-        let optimistic = Result {
-            try self.optimistic(operation, optimisticResponse, optimisticUpdater)
-        }
+        // The answer is encoded on the caller's thread; only the bytes cross to another.
+        let optimistic = Result { try self.optimistic(operation, expected, optimisticUpdater) }
         return ExecutionPublisher { [self] run in
             switch optimistic {
             case .success(let optimistic):
@@ -153,12 +163,12 @@ extension Environment {
     }
 
     private func optimistic(
-        _ operation: OperationDescriptor, _ response: [String: Any]?,
+        _ operation: OperationDescriptor, _ expected: ExpectedAnswer?,
         _ updater: SelectorStoreUpdater?
     ) throws -> OptimisticMutation? {
-        if response == nil, updater == nil { return nil }
+        if expected == nil, updater == nil { return nil }
         return OptimisticMutation(
-            response: try response.map { try bytes(ofOptimistic: $0, to: operation) },
+            response: try expected.map { try $0.bytes(for: operation) },
             updater: updater.map { selectorUpdater($0, operation.request) })
     }
 }

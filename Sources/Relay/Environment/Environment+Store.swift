@@ -101,25 +101,24 @@ extension Environment {
         _ operation: OperationDescriptor, optimisticResponse: [String: Any]? = nil,
         optimisticUpdater: SelectorStoreUpdater? = nil
     ) throws -> AnyCancellable {
+        try applyMutation(
+            operation, optimisticResponse.map(ExpectedAnswer.init), optimisticUpdater)
+    }
+
+    func applyMutation(
+        _ operation: OperationDescriptor, _ expected: ExpectedAnswer?,
+        _ optimisticUpdater: SelectorStoreUpdater?
+    ) throws -> AnyCancellable {
         let transactionID = transactions.next()
         let entry = try store.applyMutation(
             operation.rooted(at: DataID("client:root:" + transactionID)),
             optimistic: OptimisticMutation(
-                response: try optimisticResponse.map { try bytes(ofOptimistic: $0, to: operation) },
+                response: try expected.map { try $0.bytes(for: operation) },
                 updater: optimisticUpdater.map { selectorUpdater($0, operation.request) }))
         return AnyCancellable { [store] in store.revert(entry) }
     }
 
     // MARK: Parts
-
-    /// The bytes of an optimistic response.
-    func bytes(ofOptimistic data: [String: Any], to operation: OperationDescriptor) throws
-        -> [UInt8]
-    {
-        let json = try JSONValue(any: data)
-        try OptimisticResponseCheck.check(json.object ?? [:], of: operation.request.node)
-        return JSONValue.object(["data": json]).bytes
-    }
 
     /// A program's updater in the form the store runs.
     func selectorUpdater(

@@ -34,9 +34,25 @@ extension JSONValue {
             }
             self = leaf
         }
-        // Written as JSON it would be null.
-        if case .double(let number) = self, !number.isFinite {
+        if case .double = self { try requireFinite(at: path) }
+    }
+
+    /// - Throws: an ``OptimisticResponseError`` with the path of a number that JSON does not have: written as JSON it
+    ///   would be null.
+    func requireFinite(at path: String) throws {
+        switch self {
+        case .double(let number):
+            if number.isFinite { return }
             throw OptimisticResponseError(path: path, type: "the number \(number)")
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                try element.requireFinite(at: "\(path).\(index)")
+            }
+        case .object(let object):
+            for (key, member) in object.members {
+                try member.requireFinite(at: path.isEmpty ? key : "\(path).\(key)")
+            }
+        case .null, .bool, .int, .string: return
         }
     }
 

@@ -70,8 +70,8 @@ public struct FragmentPointer: Sendable {
     /// The record that the fragment is read from.
     public let dataID: DataID
     let owner: RequestDescriptor
-    /// The values of `@arguments`.
-    let arguments: VariableData
+    /// Those of `@arguments`.
+    let arguments: SpreadArguments
 }
 
 extension FragmentPointer: Hashable {

@@ -19,10 +19,11 @@ extension Environment {
         optimisticResponse: Op.OptimisticResponse, optimisticUpdater: SelectorStoreUpdater? = nil,
         updater: SelectorStoreUpdater? = nil
     ) async throws -> OperationResult<Op.Data> {
-        try await commit(
-            mutation, cacheConfig: cacheConfig,
-            optimisticResponse: optimisticResponse.variableData.plain,
-            optimisticUpdater: optimisticUpdater, updater: updater)
+        try await lastResult(
+            of: mutation,
+            responses(
+                to: mutation, cacheConfig, ExpectedAnswer(typed: optimisticResponse),
+                optimisticUpdater, updater))
     }
 
     /// The results of a mutation, as a publisher: with an expected answer that has a type.
@@ -31,10 +32,11 @@ extension Environment {
         optimisticResponse: Op.OptimisticResponse, optimisticUpdater: SelectorStoreUpdater? = nil,
         updater: SelectorStoreUpdater? = nil
     ) -> AnyPublisher<OperationResult<Op.Data>, any Error> {
-        publisher(
-            of: mutation, cacheConfig: cacheConfig,
-            optimisticResponse: optimisticResponse.variableData.plain,
-            optimisticUpdater: optimisticUpdater, updater: updater)
+        results(
+            of: mutation,
+            responses(
+                to: mutation, cacheConfig, ExpectedAnswer(typed: optimisticResponse),
+                optimisticUpdater, updater))
     }
 
     /// The data of a mutation, as a publisher: with an expected answer that has a type.
@@ -43,10 +45,12 @@ extension Environment {
         optimisticResponse: Op.OptimisticResponse, optimisticUpdater: SelectorStoreUpdater? = nil,
         updater: SelectorStoreUpdater? = nil
     ) -> AnyPublisher<Op.Data?, any Error> {
-        commitMutation(
-            mutation, cacheConfig: cacheConfig,
-            optimisticResponse: optimisticResponse.variableData.plain,
-            optimisticUpdater: optimisticUpdater, updater: updater)
+        results(
+            of: mutation,
+            responses(
+                to: mutation, cacheConfig, ExpectedAnswer(typed: optimisticResponse),
+                optimisticUpdater, updater)
+        ).map(\.data).eraseToAnyPublisher()
     }
 
     /// Shows a mutation's expected answer without sending the mutation, until the returned value is cancelled or
@@ -56,8 +60,8 @@ extension Environment {
         optimisticUpdater: SelectorStoreUpdater? = nil
     ) throws -> AnyCancellable {
         try applyMutation(
-            mutation.createDescriptor(), optimisticResponse: optimisticResponse.variableData.plain,
-            optimisticUpdater: optimisticUpdater)
+            mutation.createDescriptor(), ExpectedAnswer(typed: optimisticResponse),
+            optimisticUpdater)
     }
 }
 
@@ -68,29 +72,10 @@ extension Mutation.Mutator where Operation: MutationOperation {
         optimisticUpdater: SelectorStoreUpdater? = nil, updater: SelectorStoreUpdater? = nil,
         completion: ((Result<Operation.Data?, any Error>) -> Void)? = nil
     ) {
-        commit(
-            variables: variables, optimisticResponse: optimisticResponse.variableData.plain,
-            optimisticUpdater: optimisticUpdater, updater: updater, completion: completion)
-    }
-}
-
-extension VariableData {
-    /// As a literal dictionary would have it.
-    fileprivate var plain: [String: Any] {
-        Dictionary(uniqueKeysWithValues: sorted.map { ($0.key, $0.value.plain) })
-    }
-}
-
-extension VariableValue {
-    fileprivate var plain: Any {
-        switch self {
-        case .null: Optional<Any>.none as Any
-        case .string(let value): value
-        case .int(let value): value
-        case .bool(let value): value
-        case .float(let value): value
-        case .object(let data): data.plain
-        case .array(let values): values.map(\.plain)
+        run(completion) { environment in
+            environment.commitMutation(
+                Operation(variables: variables), optimisticResponse: optimisticResponse,
+                optimisticUpdater: optimisticUpdater, updater: updater)
         }
     }
 }

@@ -133,7 +133,7 @@ public struct RecordReader: ~Copyable {
     public func fragment(_ name: String) -> FragmentPointer {
         FragmentPointer(
             dataID: dataID, owner: origin.owner,
-            arguments: cursor.node.reading.spreads[name] ?? [:])
+            arguments: cursor.node.reading.spreads[name] ?? SpreadArguments())
     }
 
     /// The same where `@include` or `@skip` may leave the fragment out; nil if it is not spread.

@@ -46,15 +46,22 @@ public struct Mutation<Operation: Relay.Operation> {
             optimisticUpdater: SelectorStoreUpdater? = nil, updater: SelectorStoreUpdater? = nil,
             completion: ((Result<Operation.Data?, any Error>) -> Void)? = nil
         ) {
+            run(completion) { environment in
+                environment.commitMutation(
+                    Operation(variables: variables), optimisticResponse: optimisticResponse,
+                    optimisticUpdater: optimisticUpdater, updater: updater)
+            }
+        }
+
+        func run(
+            _ completion: ((Result<Operation.Data?, any Error>) -> Void)?,
+            _ mutation: (Environment) -> AnyPublisher<Operation.Data?, any Error>
+        ) {
             guard let environment = inFlight.environment ?? CurrentEnvironment.value else {
                 completion?(.failure(NoEnvironmentError()))
                 return
             }
-            inFlight.run(
-                environment.commitMutation(
-                    Operation(variables: variables), optimisticResponse: optimisticResponse,
-                    optimisticUpdater: optimisticUpdater, updater: updater),
-                completion ?? { _ in })
+            inFlight.run(mutation(environment), completion ?? { _ in })
         }
     }
 }

@@ -24,20 +24,13 @@ extension Sequence<ArgumentDefinition> {
         return variables
     }
 
-    /// The variables inside a fragment that is spread with `arguments`, given the outer `variables`.
+    /// The variables inside a fragment that is spread with `arguments`, given those of the operation.
     package func fragmentVariables(
-        _ arguments: [any Argument], in variables: VariableData
-    ) -> VariableData {
-        fragmentVariables(given: arguments.values(from: variables), in: variables)
-    }
-
-    /// The same with known values of the arguments.
-    package func fragmentVariables(
-        given arguments: VariableData, in variables: VariableData
+        given arguments: SpreadArguments, in variables: VariableData
     ) -> VariableData {
         var inner = variables
         for case .local(let name, let defaultValue) in self {
-            inner[name] = arguments[name] ?? defaultValue
+            inner[name] = arguments.value(of: name, default: defaultValue)
         }
         return inner
     }

@@ -49,16 +49,24 @@ final class DataMember {
     let type: WrappedType
     /// Whether `@include` or `@skip` may leave it out.
     let isConditional: Bool
-    let required: RequiredAction?
-    let catchTo: CatchTarget?
+    /// Whether it has `@required` wherever it is selected, so that no data has its null.
+    let isRequired: Bool
+    /// Whether its record disappears where it is null. (With THROW there is no data at all.)
+    let bubbles: Bool
+    /// Whether `@catch(to: NULL)` may make it null.
+    let isNulled: Bool
+    /// Whether `@catch(to: RESULT)` may make it an error.
+    let isResult: Bool
     /// What the data behind a link has; nil for a leaf.
     let shape: DataShape?
     /// The trees that the shape was made of: two shapes of the same trees are the same.
     let trees: [SelectionTree]
 
+    /// - Parameter directives: those of each selection. A condition may hold for one of them only, or the reader take one
+    ///   of them only, so what each has is sure, and what one has is possible.
     init(
         name: String, definition: SchemaField?, type: WrappedType, isConditional: Bool,
-        directives: [Directive], shape: DataShape?, trees: [SelectionTree]
+        directives: [[Directive]], shape: DataShape?, trees: [SelectionTree]
     ) {
         self.name = name
         self.definition = definition
@@ -66,25 +74,20 @@ final class DataMember {
         self.isConditional = isConditional
         self.shape = shape
         self.trees = trees
-        required = directives.named("required").map {
-            RequiredAction(rawValue: $0.argument("action")?.printed() ?? "") ?? RequiredAction.none
-        }
-        catchTo = directives.named("catch").map {
-            CatchTarget(rawValue: $0.argument("to")?.printed() ?? "") ?? .result
-        }
+        isRequired = !directives.isEmpty && directives.allSatisfy { $0.requiredAction != nil }
+        bubbles = directives.contains { $0.requiredAction.map { $0 != .throw } ?? false }
+        isNulled = directives.contains { $0.catchTarget == .null }
+        isResult = directives.contains { $0.catchTarget == .result }
     }
-
-    /// Whether its record disappears where it is null. (With THROW there is no data at all.)
-    var bubbles: Bool { required == RequiredAction.none || required == .log }
 
     /// Whether the data has it for every record.
     var isPresent: Bool {
-        if isConditional || catchTo == .null { return false }
-        return required != nil || isPresentOrFailed
+        if isConditional || isNulled { return false }
+        return isRequired || isPresentOrFailed
     }
 
     /// The same for a field whose errors are caught: where there are none.
-    var isPresentOrFailed: Bool { type.isNonNull && !mayBubble }
+    var isPresentOrFailed: Bool { type.isNonNull && !mayBubble && !isNulled }
 
     /// Whether the elements of a list are never null.
     var hasPresentElements: Bool { type.listItem?.isNonNull == true && shape?.bubbles != true }
@@ -95,7 +98,8 @@ final class DataMember {
     func isSame(as other: DataMember) -> Bool {
         definition === other.definition && type == other.type
             && isConditional == other.isConditional
-            && required == other.required && catchTo == other.catchTo
+            && isRequired == other.isRequired && bubbles == other.bubbles
+            && isNulled == other.isNulled && isResult == other.isResult
             && shape?.type.id == other.shape?.type.id
             && trees.elementsEqual(other.trees) { $0 === $1 }
     }

@@ -55,7 +55,7 @@ struct DataWriter {
 
     private func conformances(_ members: [DataMember], _ spreads: [DataSpread]) -> String {
         let isIdentifiable = members.contains { member in
-            member.name == "id" && member.isPresent && member.catchTo == nil
+            member.name == "id" && member.isPresent && !member.isNulled && !member.isResult
                 && member.shape == nil && member.type.listItem == nil
                 && types.schema[member.type.namedType].name == "ID"
         }
@@ -104,7 +104,7 @@ struct DataWriter {
     private func type(of scoped: DataScope.Member) -> String {
         let member = scoped.member
         var type = present(scoped)
-        if member.catchTo == .result {
+        if member.isResult {
             let value = member.isPresentOrFailed ? type : type + "?"
             type = "Result<\(value), FieldErrors>"
             return member.isConditional ? type + "?" : type
@@ -125,7 +125,7 @@ struct DataWriter {
         let target = scoped.storage == "record" ? "self.record" : scoped.storage
         let name = SwiftText.literal(member.name)
         var call: String
-        if member.catchTo == .result {
+        if member.isResult {
             let method = method(scoped, isPresent: member.isPresentOrFailed)
             call = "record.caught(\(name), { try $0.\(method)(\(name)) })"
         } else {

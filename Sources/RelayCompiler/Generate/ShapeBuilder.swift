@@ -151,13 +151,10 @@ struct ShapeBuilder {
                 isConditional: isConditional, directives: [], shape: inner,
                 trees: sources.map(\.tree))
         }
-        // As the reader has it: of leaves the first counts, of links whichever has the directive.
-        let directives =
-            inner == nil
-            ? first.directives : found.occurrences.flatMap { $0.field?.directives ?? [] }
         return DataMember(
             name: found.name, definition: first.definition, type: first.definition.type,
-            isConditional: isConditional, directives: directives, shape: inner,
+            isConditional: isConditional,
+            directives: found.occurrences.map { $0.field?.directives ?? [] }, shape: inner,
             trees: sources.map(\.tree))
     }
 }

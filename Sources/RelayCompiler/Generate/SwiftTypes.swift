@@ -1,15 +1,37 @@
 import GraphQLLanguage
 import RelayIR
 
-/// The Swift types of values.
+/// The Swift types of values, for one file.
 struct SwiftTypes {
     let schema: Schema
     let options: GenerateOptions
     let names: ModuleNames
+    /// The types of custom scalars that the code names.
+    private let named = NamedTypes()
+
+    init(schema: Schema, options: GenerateOptions, names: ModuleNames) {
+        self.schema = schema
+        self.options = options
+        self.names = names
+    }
+
+    private final class NamedTypes {
+        var all: Set<String> = []
+    }
+
+    /// The modules of the types that were named: Swift may warn about others.
+    var imports: [String] {
+        options.imports.filter { module in
+            named.all.contains { $0.hasPrefix(module + ".") || !$0.contains(".") }
+        }
+    }
 
     /// The name of a leaf's or an input object's type.
     func name(_ type: NamedType) -> String {
-        if let mapped = options.scalars[type.name], type.kind == .scalar { return mapped }
+        if let mapped = options.scalars[type.name], type.kind == .scalar {
+            named.all.insert(mapped)
+            return mapped
+        }
         switch type.kind {
         case .enum, .inputObject: return names.type(type)
         default:

@@ -149,8 +149,9 @@ struct ValueStruct {
         text.line("}")
         guard hasIDFirst else { return }
         let required = named.filter { !$0.field.isOptional }
-        guard let id = required.first(where: { $0.name == "id" }), required.count > 1,
-            named.first?.name != "id"
+        // Where the id already is the first of them, this initializer would have the same labels as the call in it,
+        // and Swift would take it for itself.
+        guard let id = required.first(where: { $0.name == "id" }), required.first?.name != "id"
         else { return }
         let ordered = [id] + required.filter { $0.name != "id" }
         text.space()

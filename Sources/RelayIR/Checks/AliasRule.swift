@@ -1,11 +1,14 @@
 import GraphQLLanguage
 
-/// `@alias` gives a fragment a name in the data of its reader, which nothing else there has.
+/// `@alias` gives a fragment a name in the data of its reader, which nothing else there has: in no data of a record that
+/// has the fragment's.
 enum AliasRule {
-    static func note(_ field: TypedField, _ place: SelectionPlace, _ context: RuleContext) {
+    static func check(_ field: TypedField, _ place: SelectionPlace, _ context: RuleContext) {
         let name = field.responseName
-        if place.fields[name] == nil { place.fields[name] = field }
-        if let alias = place.aliases[name] { report(name, alias, field.location, context) }
+        if let alias = place.data.aliases.first(name, on: place.type, context.schema) {
+            report(name, alias.location, field.location, context)
+        }
+        place.data.fields.add(name, .init(type: place.type, location: field.location))
     }
 
     static func check(_ spread: TypedSpread, _ place: SelectionPlace, _ context: RuleContext) {
@@ -41,12 +44,15 @@ enum AliasRule {
                 "Expected \"as\" of @alias to be a name, not \"\(name)\".",
                 at: directive.argument("as")?.location ?? directive.location)
         }
-        if let field = place.fields[name] {
-            report(name, directive.location, field.location, context)
-        } else if let other = place.aliases[name] {
-            report(name, directive.location, other, context)
-        }
-        place.aliases[name] = directive.location
+        let data = place.data
+        let other =
+            data.fields.first(name, on: place.type, context.schema)
+            // An unmasked fragment may be written out here twice.
+            ?? data.aliases.first(name, on: place.type, context.schema) {
+                $0.location != directive.location
+            }
+        if let other { report(name, directive.location, other.location, context) }
+        data.aliases.add(name, .init(type: place.type, location: directive.location))
     }
 
     private static func report(

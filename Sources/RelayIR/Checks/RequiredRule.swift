@@ -1,5 +1,5 @@
 import GraphQLLanguage
-import RelayArtifacts
+package import RelayArtifacts
 
 /// A `@required` field is so wherever it is selected, and no less severely than the object that its null makes null.
 enum RequiredRule {
@@ -28,14 +28,14 @@ extension TypedField {
 
 extension [Directive] {
     /// nil without `@required`.
-    var requiredAction: RequiredAction? {
+    package var requiredAction: RequiredAction? {
         named("required").map {
             RequiredAction(rawValue: $0.argument("action")?.printed() ?? "") ?? .none
         }
     }
 
     /// nil without `@catch`.
-    var catchTarget: CatchTarget? {
+    package var catchTarget: CatchTarget? {
         named("catch").map { CatchTarget(rawValue: $0.argument("to")?.printed() ?? "") ?? .result }
     }
 }

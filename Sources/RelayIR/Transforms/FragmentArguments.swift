@@ -49,7 +49,7 @@ struct FragmentArguments {
 
     private mutating func specialize(_ spread: inout TypedSpread) {
         let declared = documents.variables(of: spread.fragment)
-        let given = spread.directives.named(RelayDirectives.arguments)?.arguments ?? []
+        let given = spread.arguments
         spread.directives.removeAll { $0.name.value == RelayDirectives.arguments }
         let fragment = fragments[spread.name]
         spread.name = Self.name(of: spread.fragment, given)
@@ -69,10 +69,8 @@ struct FragmentArguments {
     /// every build (persisted operations are identified by the text).
     private static func name(of fragment: FragmentDefinition, _ given: [Argument]) -> String {
         guard !given.isEmpty else { return fragment.name.value }
-        let text = given.map { "\($0.name.value):\($0.value.printed())" }.sorted()
-            .joined(separator: ",")
         // FNV-1a
-        let hash = text.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) {
+        let hash = given.key.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01B3
         }
         return fragment.name.value + "_" + String(hash & 0xFFFF_FFFF, radix: 36)

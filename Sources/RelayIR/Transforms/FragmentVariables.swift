@@ -8,8 +8,11 @@ struct FragmentVariables {
     private let spreads: Spreads
     /// In order of first use.
     private(set) var names: [String] = []
+    private var noted: Set<String> = []
     private(set) var types: [String: WrappedType] = [:]
     private var visited: Set<String> = []
+    /// The variables that the fragment being visited declares.
+    private var declared: Set<String> = []
 
     /// The spreads whose fragments' uses count, too.
     enum Spreads {
@@ -29,19 +32,18 @@ struct FragmentVariables {
 
     mutating func collect(_ fragment: TypedFragment) {
         guard visited.insert(fragment.name).inserted else { return }
-        let declared = Set(documents.variables(of: fragment.definition).map(\.name.value))
-        var inner = FragmentVariables(documents, fragments, following: spreads)
-        inner.visited = visited
-        inner.collect(fragment.selections)
-        visited = inner.visited
-        for name in inner.names where !declared.contains(name) { note(name, inner.types[name]) }
+        let outer = declared
+        // What a fragment declares is for its own selections, not for those of fragments that it spreads.
+        declared = Set(documents.variables(of: fragment.definition).map(\.name.value))
+        collect(fragment.selections)
+        declared = outer
     }
 
     private mutating func note(_ name: String, _ type: WrappedType?) {
-        if !names.contains(name) { names.append(name) }
+        if declared.contains(name) { return }
+        if noted.insert(name).inserted { names.append(name) }
         guard let type else { return }
-        // A place that does not allow null decides.
-        if types[name]?.isNonNull != true { types[name] = type }
+        types[name] = types[name]?.narrowed(to: type) ?? type
     }
 
     private mutating func collect(_ selections: [TypedSelection]) {
@@ -101,4 +103,18 @@ struct FragmentVariables {
 extension SchemaInputValue {
     /// The type that a variable in this place must have: with a default, null need not be allowed.
     fileprivate var placeType: WrappedType { defaultValue == nil ? type : type.nullable }
+}
+
+extension WrappedType {
+    /// The type of a variable that may be in places of both types: it is null nowhere that one of them does not allow it.
+    fileprivate func narrowed(to other: WrappedType) -> WrappedType {
+        switch (self, other) {
+        case (.nonNull(let inner), .nonNull(let other)): .nonNull(inner.narrowed(to: other))
+        case (.nonNull(let inner), _): .nonNull(inner.narrowed(to: other))
+        case (_, .nonNull(let other)): .nonNull(narrowed(to: other))
+        case (.list(let item), .list(let other)): .list(item.narrowed(to: other))
+        // No variable can be in both; validation says so.
+        default: self
+        }
+    }
 }

@@ -36,7 +36,11 @@ struct RefetchableTransform {
                             arguments: declared.map { argument($0.name.value, location) },
                             location: location)
                     ], location: location))
-        var variables = declared + used(in: fragment, at: location)
+        let known = Set(declared.map(\.name.value))
+        // A variable that a fragment spread in it leaves to the operation may have the name of one of its own.
+        var variables =
+            declared
+            + used(in: fragment, at: location).filter { !known.contains($0.name.value) }
         var selections = [spread]
         if let field = description.path.first {
             let isByID = description.identifierField != nil

@@ -1,6 +1,9 @@
 import GraphQLLanguage
 
 /// An operation as sent to the server: without Relay's own directives, and without what only the client's schema has.
+///
+/// It has no descriptions either: servers that are older than GraphQL of September 2025 do not parse them, and the id of
+/// a persisted operation must not depend on them.
 struct ServerDocument {
     let definitions: [Definition]
     let text: String
@@ -24,10 +27,10 @@ struct ServerDocument {
         }
         let spread = reached.sorted { $0.key < $1.key }.map(\.value)
         let stripped = OperationDefinition(
-            description: definition.description, operation: definition.operation,
-            name: definition.name,
+            description: nil, operation: definition.operation, name: definition.name,
             // What only Relay's directives use, such as the `connections` of `@appendNode`, the server must not see.
-            variables: definition.variables.filter { uses.variables.contains($0.name.value) },
+            variables: definition.variables.filter { uses.variables.contains($0.name.value) }
+                .map(server.variable),
             directives: directives, selectionSet: selectionSet, location: definition.location)
         definitions = [.operation(stripped)] + spread.map { .fragment($0.definition) }
         text =
@@ -93,13 +96,18 @@ private struct Stripping {
         }
     }
 
+    func variable(_ variable: VariableDefinition) -> VariableDefinition {
+        VariableDefinition(
+            name: variable.name, type: variable.type, defaultValue: variable.defaultValue,
+            directives: directives(variable.directives), location: variable.location)
+    }
+
     /// nil for one on a type of the client.
     func fragment(_ fragment: TypedFragment) -> FragmentDefinition? {
         if schema.isClient(fragment.type) { return nil }
         let definition = fragment.definition
         return FragmentDefinition(
-            description: definition.description,
-            name: Name(fragment.name, location: definition.name.location),
+            description: nil, name: Name(fragment.name, location: definition.name.location),
             typeCondition: definition.typeCondition, directives: directives(definition.directives),
             selectionSet: selectionSet(
                 fragment.selections, on: fragment.type, at: definition.location),

@@ -23,7 +23,7 @@ package final class SelectionTree: Sendable {
         case fragment(String)
         case alias(String)
         case condition(variable: String, passingValue: Bool)
-        case spread(name: String, arguments: String)
+        case spread(String)
         case discriminator(String)
     }
 
@@ -98,8 +98,13 @@ private final class TreeBuilder {
     private var keys: [SelectionTree.Key] = []
     private var entries: [Entry] = []
     private var places: [SelectionTree.Key: Int] = [:]
+    /// The names of the fragments that are written out here: a second time adds nothing.
+    private var fragments: Set<String> = []
 
     init(_ type: NamedType) { self.type = type }
+
+    /// Whether a fragment has not been written out here before.
+    func isFirst(ofFragment name: String) -> Bool { fragments.insert(name).inserted }
 
     /// The entry with a key, added if there is none.
     func entry(_ key: SelectionTree.Key, _ new: @autoclosure () -> Entry) -> Entry {
@@ -211,18 +216,17 @@ struct SelectionCollector {
 
     private func collect(_ spread: TypedSpread, into tree: TreeBuilder) {
         if isComplete || spread.isUnmasked {
-            if let fragment = fragments[spread.name] {
+            if let fragment = fragments[spread.name], tree.isFirst(ofFragment: spread.name) {
                 collect(fragment.selections, of: fragment.type, into: tree)
             }
             return
         }
         let tree = spread.alias.map { tree.alias($0, spread.type) } ?? tree
-        let arguments = spread.directives.named(RelayDirectives.arguments)?.arguments ?? []
-        let text = arguments.map { "\($0.name.value):\($0.value.printed())" }
         _ = tree.entry(
-            .spread(name: spread.name, arguments: text.joined(separator: ",")),
+            .spread(spread.name),
             .spread(
-                SelectedSpread(fragment: spread.fragment, type: spread.type, arguments: arguments)))
+                SelectedSpread(
+                    fragment: spread.fragment, type: spread.type, arguments: spread.arguments)))
     }
 
     /// Selections that apply to records of `type`: to all records here, to none, or to some.

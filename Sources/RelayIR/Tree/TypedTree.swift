@@ -64,6 +64,20 @@ struct TypedOperation: Sendable {
     var selections: [TypedSelection]
 }
 
+extension TypedSpread {
+    /// Those of `@arguments`.
+    var arguments: [Argument] {
+        directives.named(RelayDirectives.arguments)?.arguments ?? []
+    }
+}
+
+extension [Argument] {
+    /// The same for the same arguments, in whatever order they are written.
+    var key: String {
+        map { "\($0.name.value):\($0.value.printed())" }.sorted().joined(separator: ",")
+    }
+}
+
 extension TypedSelection {
     var directives: [Directive] {
         get {

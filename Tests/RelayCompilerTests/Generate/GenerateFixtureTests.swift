@@ -6,7 +6,7 @@ import RelayIR
 import Testing
 
 /// One shape of generated code each: `name.graphql` has a schema and, below a line, documents; `name.expected` has the
-/// code, without the artifacts' texts, which RelayIRTests show.
+/// code, without the artifacts' texts: RelayIRTests show what they say.
 ///
 /// `RELAY_WRITE_FIXTURES=1` writes what is expected; read it before committing. GeneratedCodeTests compile such code.
 @Suite struct GenerateFixtureTests {
@@ -27,6 +27,12 @@ import Testing
         let names =
             documents.operations.map(\.request.params.name)
             + documents.fragments.map(\.node.name)
+        // As Swift reads them, the literals are the artifacts. (The query of a fragment may come before the others.)
+        #expect(
+            Set(SwiftLiterals.values(in: code.file(names)))
+                == Set(
+                    documents.operations.map(\.request.artifact)
+                        + documents.fragments.map(\.node.artifact)))
         let text = [code.file(names), code.schemaFile()].map(withoutArtifacts)
             .joined(separator: "\n")
         if ProcessInfo.processInfo.environment["RELAY_WRITE_FIXTURES"] != nil {

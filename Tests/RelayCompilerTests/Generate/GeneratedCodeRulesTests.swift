@@ -1,4 +1,5 @@
 import GraphQLLanguage
+import RelayArtifacts
 import RelayCompiler
 import RelayIR
 import Testing
@@ -39,12 +40,52 @@ import Testing
         #expect(!file.contains("enum F:") && !file.contains("struct Y:"))
     }
 
+    /// Swift warns about a public import that nothing public needs, and names are not types.
+    @Test func modulesAreImportedForTheTypesThatAreNamed() throws {
+        let documents = try RelayDocuments(
+            Document(parsing: "query DateQuery { Date: dueDate at { range(in: DateX) } }"),
+            schema: Schema.build([
+                Source(
+                    """
+                    scalar DateTime scalar Money enum Dates { DateX }
+                    type Query { dueDate: String at: DateRange paid: Money }
+                    type DateRange { range(in: Dates): Dates on: DateTime }
+                    """)
+            ]))
+        let code = GeneratedCode(
+            documents,
+            options: GenerateOptions(
+                access: .public, scalars: ["DateTime": "Date", "Money": "Bank.Money"],
+                imports: ["Foundation", "Bank"]))
+        #expect(code.file(["DateQuery"]).contains("Date"))
+        #expect(!code.file(["DateQuery"]).contains("import Foundation"))
+        #expect(!code.schemaFile().contains("import Foundation"))
+        let used = try RelayDocuments(
+            Document(parsing: "query DateQuery { at { on } } query PaidQuery { paid }"),
+            schema: documents.schema)
+        let other = GeneratedCode(
+            used,
+            options: GenerateOptions(
+                scalars: ["DateTime": "Date", "Money": "Bank.Money"],
+                imports: ["Foundation", "Bank"]))
+        #expect(other.file(["DateQuery"]).contains("import Foundation"))
+        // A type without its module may be in any of them.
+        #expect(other.file(["DateQuery"]).contains("import Bank"))
+        #expect(other.file(["PaidQuery"]).contains("import Bank"))
+        #expect(!other.file(["PaidQuery"]).contains("import Foundation"))
+    }
+
     @Test func whateverADocumentContainsIsOneLiteral() throws {
-        let code = try code(
-            "type Query { a(x: String): ID }",
-            ##"query AQuery { a(x: "\"# \\#(1) \"\"\" \\u{1F600} é") b: a(x: """x\n\t""") }"##)
-        let file = code.file(["AQuery"])
+        let documents = try RelayDocuments(
+            Document(
+                parsing:
+                    ##"query AQuery { a(x: "\"# \\#(1) \"\"\" \\u{1F600} é") b: a(x: """x\n\t""") }"##
+            ),
+            schema: Schema.build([Source("type Query { a(x: String): ID }")]))
+        let file = GeneratedCode(documents).file(["AQuery"])
         #expect(file.contains("artifact: ##\"\"\"") && file.contains("\"\"\"##)"))
+        #expect(
+            SwiftLiterals.values(in: file) == documents.operations.map(\.request.artifact))
     }
 
     @Test func theSameDocumentsGiveTheSameBytes() throws {

@@ -1938,3 +1938,512 @@ extension Adv_other_Key {
     /// The fragment, which only its own code opens.
     func asFragment() -> Adv_other { Adv_other(key: self) }
 }
+
+struct AdvUpdateMutation: MutationOperation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvUpdateMutation",0,2,["Mutation",[[1,"update",["json"],"UpdatePayload",0,\#
+            0,["input"]]],["input"]],[[[1,"update",["json"],"UpdatePayload",0,0,\#
+            ["input"]]]],"mutation AdvUpdateMutation($input: UpdateInput!) {\n\#
+              update(input: $input) {\n\#
+                json\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    var variables: Variables
+
+    init(variables: Variables) { self.variables = variables }
+
+    init(input: UpdateInput) {
+        self.init(variables: Variables(input: input))
+    }
+
+    struct Variables: VariableDataConvertible, Hashable, Sendable {
+        var input: UpdateInput
+
+        init(input: UpdateInput) {
+            self.input = input
+        }
+
+        var variableData: VariableData {
+            ["input": input]
+        }
+    }
+
+    struct Data: ReadableRecord, Equatable {
+        var update: UpdatePayload_update?
+
+        init(_ record: inout RecordReader) throws { update = try record.optionalLinked("update") }
+
+        struct UpdatePayload_update: ReadableRecord, Equatable {
+            var json: VariableValue?
+
+            init(_ record: inout RecordReader) throws { json = try record.optionalScalar("json") }
+        }
+    }
+
+    /// An expected answer, to be shown until the real one arrives.
+    ///
+    /// Fields that are nil are not part of it: the store keeps what it has.
+    struct OptimisticResponse: VariableDataConvertible, Hashable, Sendable {
+        var update: UpdatePayload_update?
+        /// Which fields are null where they are nil; the others are left out.
+        var null: Set<NullableField>
+
+        init(update: UpdatePayload_update? = nil, null: Set<NullableField> = []) {
+            self.update = update
+            self.null = null
+        }
+
+        var variableData: VariableData {
+            VariableData(["update": update], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        enum NullableField: String, Hashable, Sendable {
+            case update
+        }
+
+        struct UpdatePayload_update: VariableDataConvertible, Hashable, Sendable {
+            var json: VariableValue?
+            /// Which fields are null where they are nil; the others are left out.
+            var null: Set<NullableField>
+
+            init(json: VariableValue? = nil, null: Set<NullableField> = []) {
+                self.json = json
+                self.null = null
+            }
+
+            var variableData: VariableData {
+                VariableData(["json": json], null: null.lazy.map(\.rawValue))
+            }
+
+            /// A field that can be null.
+            enum NullableField: String, Hashable, Sendable {
+                case json
+            }
+        }
+    }
+}
+
+struct AdvRenameMutation: MutationOperation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvRenameMutation",0,2,["Mutation",[[1,"rename",["json"],"UpdatePayload",0,\#
+            0,["input"]]],["input"]],[[[1,"rename",["json"],"UpdatePayload",0,0,\#
+            ["input"]]]],"mutation AdvRenameMutation($input: RenameInput!) {\n\#
+              rename(input: $input) {\n\#
+                json\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    var variables: Variables
+
+    init(variables: Variables) { self.variables = variables }
+
+    init(input: RenameInput) {
+        self.init(variables: Variables(input: input))
+    }
+
+    struct Variables: VariableDataConvertible, Hashable, Sendable {
+        var input: RenameInput
+
+        init(input: RenameInput) {
+            self.input = input
+        }
+
+        var variableData: VariableData {
+            ["input": input]
+        }
+    }
+
+    struct Data: ReadableRecord, Equatable {
+        var rename: UpdatePayload_rename?
+
+        init(_ record: inout RecordReader) throws { rename = try record.optionalLinked("rename") }
+
+        struct UpdatePayload_rename: ReadableRecord, Equatable {
+            var json: VariableValue?
+
+            init(_ record: inout RecordReader) throws { json = try record.optionalScalar("json") }
+        }
+    }
+
+    /// An expected answer, to be shown until the real one arrives.
+    ///
+    /// Fields that are nil are not part of it: the store keeps what it has.
+    struct OptimisticResponse: VariableDataConvertible, Hashable, Sendable {
+        var rename: UpdatePayload_rename?
+        /// Which fields are null where they are nil; the others are left out.
+        var null: Set<NullableField>
+
+        init(rename: UpdatePayload_rename? = nil, null: Set<NullableField> = []) {
+            self.rename = rename
+            self.null = null
+        }
+
+        var variableData: VariableData {
+            VariableData(["rename": rename], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        enum NullableField: String, Hashable, Sendable {
+            case rename
+        }
+
+        struct UpdatePayload_rename: VariableDataConvertible, Hashable, Sendable {
+            var json: VariableValue?
+            /// Which fields are null where they are nil; the others are left out.
+            var null: Set<NullableField>
+
+            init(json: VariableValue? = nil, null: Set<NullableField> = []) {
+                self.json = json
+                self.null = null
+            }
+
+            var variableData: VariableData {
+                VariableData(["json": json], null: null.lazy.map(\.rawValue))
+            }
+
+            /// A field that can be null.
+            enum NullableField: String, Hashable, Sendable {
+                case json
+            }
+        }
+    }
+}
+
+struct AdvCountQuery: Relay.Operation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvCountQuery",0,1,["Query",[[1,"type",[[2,"Adv_count",["n"]]],"Type",0,\#
+            "given"],[1,"type",[[2,"Adv_count"]],"Type",0,"bare"]],["n"]],[[[1,"type",[[0,\#
+            "default",0,[["in","n"]]]],"Type",0,"given"],[1,"type",[[0,"default",0,[[0,"in",\#
+            10]]]],"Type",0,"bare"]]],"query AdvCountQuery($n: Int) {\n\#
+              given: type {\n\#
+                ...Adv_count_1ckacab\n\#
+              }\n\#
+              bare: type {\n\#
+                ...Adv_count\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment Adv_count on Type {\n\#
+              default(in: 10)\n\#
+            }\n\#
+            \n\#
+            fragment Adv_count_1ckacab on Type {\n\#
+              default(in: $n)\n\#
+            }\n\#
+            "]
+            """#)
+    var variables: Variables
+
+    init(variables: Variables) { self.variables = variables }
+
+    init(n: Int? = nil) {
+        self.init(variables: Variables(n: n))
+    }
+
+    struct Variables: VariableDataConvertible, Hashable, Sendable {
+        var n: Int?
+        /// Which fields are null where they are nil; the others are left out.
+        var null: Set<NullableField>
+
+        init(n: Int? = nil, null: Set<NullableField> = []) {
+            self.n = n
+            self.null = null
+        }
+
+        var variableData: VariableData {
+            VariableData(["n": n], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        enum NullableField: String, Hashable, Sendable {
+            case n
+        }
+    }
+
+    struct Data: ReadableRecord, Equatable {
+        var given: Type_given
+        var bare: Type_bare
+
+        init(_ record: inout RecordReader) throws {
+            given = try record.linked("given")
+            bare = try record.linked("bare")
+        }
+
+        struct Type_given: ReadableRecord, Equatable, Adv_count_Key {
+            var fragment_Adv_count: FragmentPointer
+
+            init(_ record: inout RecordReader) throws {
+                fragment_Adv_count = record.fragment("Adv_count")
+            }
+        }
+
+        struct Type_bare: ReadableRecord, Equatable, Adv_count_Key {
+            var fragment_Adv_count: FragmentPointer
+
+            init(_ record: inout RecordReader) throws {
+                fragment_Adv_count = record.fragment("Adv_count")
+            }
+        }
+    }
+}
+
+struct Adv_count: Relay.Fragment, Hashable, Sendable {
+    static let node = ReaderFragment(
+        artifact: #"""
+            [1,"Adv_count",0,["Type",[[0,"default",0,[["in","n"]]]],[["n",10]]]]
+            """#)
+    var fragmentPointer: FragmentPointer
+
+    init(key: any Adv_count_Key) { fragmentPointer = key.fragment_Adv_count }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    struct Data: ReadableRecord, Equatable {
+        var `default`: String?
+
+        init(_ record: inout RecordReader) throws {
+            `default` = try record.optionalString("default")
+        }
+    }
+}
+
+/// Data in which `Adv_count` is spread.
+protocol Adv_count_Key { var fragment_Adv_count: FragmentPointer { get } }
+
+extension Adv_count_Key {
+    /// The fragment, which only its own code opens.
+    func asFragment() -> Adv_count { Adv_count(key: self) }
+}
+
+struct AdvGuardQuery: Relay.Operation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvGuardQuery",[["Owned",1,"Optional"],["Node",1,"Optional","Result",\#
+            "Other"]],1,["Query",[[1,"thing",[[3,0,[[4,"with",[[0,"some",0,0,0,2],[1,\#
+            "owner",["title"],0,0,0,0,0,2]],1]]],[3,"Optional",["id","some",[1,"owner",\#
+            ["title"],"Result"]]]]]],["with"]],[[[1,"thing",["__typename",[3,0,[[4,"with",\#
+            ["some",[1,"owner",["__typename","title",[3,1,["id"]]]]],1]]],[3,"Optional",\#
+            ["id","some",[1,"owner",["title","id"],"Result"]]],[3,1,["id"]]]]]],\#
+            "query AdvGuardQuery($with: Boolean!) {\n\#
+              thing {\n\#
+                __typename\n\#
+                ... on Owned {\n\#
+                  __isOwned: __typename\n\#
+                  ... @include(if: $with) {\n\#
+                    some\n\#
+                    owner {\n\#
+                      __typename\n\#
+                      title\n\#
+                      ... on Node {\n\#
+                        __isNode: __typename\n\#
+                        id\n\#
+                      }\n\#
+                    }\n\#
+                  }\n\#
+                }\n\#
+                ... on Optional {\n\#
+                  id\n\#
+                  some\n\#
+                  owner {\n\#
+                    title\n\#
+                    id\n\#
+                  }\n\#
+                }\n\#
+                ... on Node {\n\#
+                  __isNode: __typename\n\#
+                  id\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    var variables: Variables
+
+    init(variables: Variables) { self.variables = variables }
+
+    init(with: Bool) {
+        self.init(variables: Variables(with: with))
+    }
+
+    struct Variables: VariableDataConvertible, Hashable, Sendable {
+        var with: Bool
+
+        init(with: Bool) {
+            self.with = with
+        }
+
+        var variableData: VariableData {
+            ["with": with]
+        }
+    }
+
+    struct Data: ReadableRecord, Equatable {
+        var thing: Thing_thing?
+
+        init(_ record: inout RecordReader) throws { thing = try record.optionalLinked("thing") }
+
+        /// What is selected depends on the type.
+        enum Thing_thing: ReadableRecord, Equatable {
+            case optional(Optional_thing)
+            /// An object of another type.
+            case other(Other)
+
+            init(_ record: inout RecordReader) throws {
+                switch record.typename {
+                case "Optional": self = .optional(try Optional_thing(&record))
+                default: self = .other(try Other(&record))
+                }
+            }
+
+            /// The data of a `Optional`; nil for another type.
+            var asOptional: Optional_thing? {
+                if case .optional(let value) = self { value } else { nil }
+            }
+
+            struct Optional_thing: ReadableRecord, Equatable, Identifiable {
+                var some: Int?
+                var owner: Result_owner?
+                var id: String
+
+                init(_ record: inout RecordReader) throws {
+                    some = try record.optionalInt("some")
+                    owner = try record.optionalLinked("owner")
+                    id = try record.string("id")
+                }
+
+                struct Result_owner: ReadableRecord, Equatable {
+                    var title: String
+
+                    init(_ record: inout RecordReader) throws { title = try record.string("title") }
+                }
+            }
+
+            /// What is selected of all types.
+            struct Other: ReadableRecord, Equatable {
+                init(_ record: inout RecordReader) throws {}
+            }
+        }
+    }
+}
+
+struct AdvTextMutation: MutationOperation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: ###"""
+            [1,"AdvTextMutation",[["Node",1,"Optional","Result","Other"]],2,["Mutation",[[1,\###
+            "make",["__typename"],0,0,0,[[0,"data","INIT"],[0,"self",\###
+            "\"# \\#(1) \"\"\" 😀 é \\n\n\###
+            \t\r\u0007 ##\"\"\"##"]]]]],[[[1,"make",["__typename",[3,0,["id"]]],0,0,0,[[0,\###
+            "data","INIT"],[0,"self","\"# \\#(1) \"\"\" 😀 é \\n\n\###
+            \t\r\u0007 ##\"\"\"##"]]]]],"mutation AdvTextMutation {\n\###
+              make(data: INIT,\###
+             self: \"\\\"# \\\\#(1) \\\"\\\"\\\" 😀 é \\\\n\\n\\t\\r\\u0007 ##\\\"\\\"\\\"##\") {\n\###
+                __typename\n\###
+                ... on Node {\n\###
+                  __isNode: __typename\n\###
+                  id\n\###
+                }\n\###
+              }\n\###
+            }\n\###
+            "]
+            """###)
+    typealias Variables = EmptyVariables
+    var variables: EmptyVariables
+
+    init(variables: EmptyVariables) { self.variables = variables }
+
+    struct Data: ReadableRecord, Equatable {
+        var make: Thing_make?
+
+        init(_ record: inout RecordReader) throws { make = try record.optionalLinked("make") }
+
+        struct Thing_make: ReadableRecord, Equatable {
+            var __typename: String
+
+            init(_ record: inout RecordReader) throws {
+                __typename = try record.string("__typename")
+            }
+        }
+    }
+
+    /// An expected answer, to be shown until the real one arrives.
+    ///
+    /// Fields that are nil are not part of it: the store keeps what it has.
+    struct OptimisticResponse: VariableDataConvertible, Hashable, Sendable {
+        var make: Thing_make?
+        /// Which fields are null where they are nil; the others are left out.
+        var null: Set<NullableField>
+
+        init(make: Thing_make? = nil, null: Set<NullableField> = []) {
+            self.make = make
+            self.null = null
+        }
+
+        var variableData: VariableData {
+            VariableData(["make": make], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        enum NullableField: String, Hashable, Sendable {
+            case make
+        }
+
+        enum Thing_make: VariableDataConvertible, Hashable, Sendable {
+            case optional(Optional_make)
+            case result(Result_make)
+            /// An object of another type.
+            case other(Other)
+
+            var variableData: VariableData {
+                switch self {
+                case .optional(let value): value.variableData
+                case .result(let value): value.variableData
+                case .other(let value): value.variableData
+                }
+            }
+
+            struct Optional_make: VariableDataConvertible, Hashable, Sendable {
+                var id: String
+
+                init(id: String) {
+                    self.id = id
+                }
+
+                var variableData: VariableData {
+                    ["__typename": "Optional", "id": id]
+                }
+            }
+
+            struct Result_make: VariableDataConvertible, Hashable, Sendable {
+                var id: String
+
+                init(id: String) {
+                    self.id = id
+                }
+
+                var variableData: VariableData {
+                    ["__typename": "Result", "id": id]
+                }
+            }
+
+            struct Other: VariableDataConvertible, Hashable, Sendable {
+                var __typename: String
+
+                init(__typename: String) {
+                    self.__typename = __typename
+                }
+
+                var variableData: VariableData {
+                    ["__typename": __typename]
+                }
+            }
+        }
+    }
+}

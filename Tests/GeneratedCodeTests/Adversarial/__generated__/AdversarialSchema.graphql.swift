@@ -316,3 +316,70 @@ struct ChangeInput: VariableDataConvertible, Hashable, Sendable {
         case json
     }
 }
+
+/// An optional field before the id.
+struct UpdateInput: VariableDataConvertible, Hashable, Sendable {
+    var clientMutationId: String?
+    var title: String
+    var id: String
+    var name: String
+    /// Which fields are null where they are nil; the others are left out.
+    var null: Set<NullableField>
+
+    init(
+        clientMutationId: String? = nil, title: String, id: String, name: String,
+        null: Set<NullableField> = []
+    ) {
+        self.clientMutationId = clientMutationId
+        self.title = title
+        self.id = id
+        self.name = name
+        self.null = null
+    }
+
+    /// The required fields, the id first.
+    init(id: String, title: String, name: String) {
+        self.init(title: title, id: id, name: name)
+    }
+
+    var variableData: VariableData {
+        VariableData(
+            [
+                "clientMutationId": clientMutationId, "title": title, "id": id, "name": name
+            ], null: null.lazy.map(\.rawValue))
+    }
+
+    /// A field that can be null.
+    enum NullableField: String, Hashable, Sendable {
+        case clientMutationId
+    }
+}
+
+struct RenameInput: VariableDataConvertible, Hashable, Sendable {
+    var clientMutationId: String?
+    var id: String
+    var title: String
+    /// Which fields are null where they are nil; the others are left out.
+    var null: Set<NullableField>
+
+    init(
+        clientMutationId: String? = nil, id: String, title: String, null: Set<NullableField> = []
+    ) {
+        self.clientMutationId = clientMutationId
+        self.id = id
+        self.title = title
+        self.null = null
+    }
+
+    var variableData: VariableData {
+        VariableData(
+            [
+                "clientMutationId": clientMutationId, "id": id, "title": title
+            ], null: null.lazy.map(\.rawValue))
+    }
+
+    /// A field that can be null.
+    enum NullableField: String, Hashable, Sendable {
+        case clientMutationId
+    }
+}
