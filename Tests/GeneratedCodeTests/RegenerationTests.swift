@@ -12,9 +12,7 @@ import Testing
 ///
 /// `RELAY_WRITE_FIXTURES=1` writes it again.
 @Suite struct RegenerationTests {
-    @Test func theTodoClientIsWhatTheCompilerMakes() throws {
-        try check(.todo("GeneratedCodeTests/Todo", access: .public))
-    }
+    @Test func theTodoClientIsWhatTheCompilerMakes() throws { try check(.todoApp) }
 
     /// Names that mean something in Swift, and shapes that are rare.
     @Test func theAdversarialDocumentsAreWhatTheCompilerMakes() throws {

@@ -38,6 +38,11 @@ package struct GeneratedModule: Sendable {
     package static let todoFixtures = todo(
         "TodoFixtures", adding: ["Tests/TodoFixtures/Schema/defer.graphql"], access: .package)
 
+    /// A todo client, as a library has it.
+    package static let todoApp = todo(
+        "GeneratedCodeTests/Todo", adding: ["Tests/GeneratedCodeTests/Todo/Schema/many.graphql"],
+        access: .public)
+
     // MARK: Compiling
 
     package func documents() throws -> RelayDocuments { try compile(parse()) }

@@ -77,3 +77,122 @@ public struct ChangeTodoStatusInput: VariableDataConvertible, Hashable, Sendable
         case clientMutationId
     }
 }
+
+public struct RenameTodoInput: VariableDataConvertible, Hashable, Sendable {
+    public var id: String
+    public var text: String
+    public var clientMutationId: String?
+    /// Which fields are null where they are nil; the others are left out.
+    public var null: Set<NullableField>
+
+    public init(
+        id: String, text: String, clientMutationId: String? = nil, null: Set<NullableField> = []
+    ) {
+        self.id = id
+        self.text = text
+        self.clientMutationId = clientMutationId
+        self.null = null
+    }
+
+    public var variableData: VariableData {
+        VariableData(
+            [
+                "id": id, "text": text, "clientMutationId": clientMutationId
+            ], null: null.lazy.map(\.rawValue))
+    }
+
+    /// A field that can be null.
+    public enum NullableField: String, Hashable, Sendable {
+        case clientMutationId
+    }
+}
+
+public struct RemoveTodoInput: VariableDataConvertible, Hashable, Sendable {
+    public var id: String
+    /// Default: `"me"`.
+    public var userId: String?
+    public var clientMutationId: String?
+    /// Which fields are null where they are nil; the others are left out.
+    public var null: Set<NullableField>
+
+    public init(
+        id: String, userId: String? = nil, clientMutationId: String? = nil,
+        null: Set<NullableField> = []
+    ) {
+        self.id = id
+        self.userId = userId
+        self.clientMutationId = clientMutationId
+        self.null = null
+    }
+
+    public var variableData: VariableData {
+        VariableData(
+            [
+                "id": id, "userId": userId, "clientMutationId": clientMutationId
+            ], null: null.lazy.map(\.rawValue))
+    }
+
+    /// A field that can be null.
+    public enum NullableField: String, Hashable, Sendable {
+        case clientMutationId
+    }
+}
+
+public struct MarkAllTodosInput: VariableDataConvertible, Hashable, Sendable {
+    public var complete: Bool
+    /// Default: `"me"`.
+    public var userId: String?
+    public var clientMutationId: String?
+    /// Which fields are null where they are nil; the others are left out.
+    public var null: Set<NullableField>
+
+    public init(
+        complete: Bool, userId: String? = nil, clientMutationId: String? = nil,
+        null: Set<NullableField> = []
+    ) {
+        self.complete = complete
+        self.userId = userId
+        self.clientMutationId = clientMutationId
+        self.null = null
+    }
+
+    public var variableData: VariableData {
+        VariableData(
+            [
+                "complete": complete, "userId": userId, "clientMutationId": clientMutationId
+            ], null: null.lazy.map(\.rawValue))
+    }
+
+    /// A field that can be null.
+    public enum NullableField: String, Hashable, Sendable {
+        case clientMutationId
+    }
+}
+
+public struct RemoveCompletedTodosInput: VariableDataConvertible, Hashable, Sendable {
+    /// Default: `"me"`.
+    public var userId: String?
+    public var clientMutationId: String?
+    /// Which fields are null where they are nil; the others are left out.
+    public var null: Set<NullableField>
+
+    public init(
+        userId: String? = nil, clientMutationId: String? = nil, null: Set<NullableField> = []
+    ) {
+        self.userId = userId
+        self.clientMutationId = clientMutationId
+        self.null = null
+    }
+
+    public var variableData: VariableData {
+        VariableData(
+            [
+                "userId": userId, "clientMutationId": clientMutationId
+            ], null: null.lazy.map(\.rawValue))
+    }
+
+    /// A field that can be null.
+    public enum NullableField: String, Hashable, Sendable {
+        case clientMutationId
+    }
+}
