@@ -261,8 +261,8 @@ let package = Package(
                 openCombine("OpenCombine"),
             ],
             exclude: [
-                "Adversarial/Adversarial.graphql", "Adversarial/Schema", "Todo/Schema",
-                "Todo/Todo.graphql", "Todo/TodoApp.graphql",
+                "Adversarial/Adversarial.graphql", "Adversarial/Schema", "Films/Schema",
+                "Todo/Schema", "Todo/Todo.graphql", "Todo/TodoApp.graphql",
             ], swiftSettings: strict),
         .target(
             name: "GeneratedModules",

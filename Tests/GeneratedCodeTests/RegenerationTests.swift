@@ -14,6 +14,8 @@ import Testing
 @Suite struct RegenerationTests {
     @Test func theTodoClientIsWhatTheCompilerMakes() throws { try check(.todoApp) }
 
+    @Test func theFilmsClientIsWhatTheCompilerMakes() throws { try check(.films) }
+
     /// Names that mean something in Swift, and shapes that are rare.
     @Test func theAdversarialDocumentsAreWhatTheCompilerMakes() throws {
         try check(Self.adversarial)

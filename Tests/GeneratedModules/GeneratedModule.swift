@@ -43,6 +43,11 @@ package struct GeneratedModule: Sendable {
         "GeneratedCodeTests/Todo", adding: ["Tests/GeneratedCodeTests/Todo/Schema/many.graphql"],
         access: .public)
 
+    /// A client of a catalogue of films: connections of the query type and of nodes.
+    package static let films = GeneratedModule(
+        "GeneratedCodeTests/Films",
+        schema: ["Tests/GeneratedCodeTests/Films/Schema/films.graphql"])
+
     // MARK: Compiling
 
     package func documents() throws -> RelayDocuments { try compile(parse()) }
