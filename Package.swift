@@ -262,7 +262,7 @@ let package = Package(
             ],
             exclude: [
                 "Adversarial/Adversarial.graphql", "Adversarial/Schema", "Films/Schema",
-                "Todo/Schema", "Todo/Todo.graphql", "Todo/TodoApp.graphql",
+                "Pokedex/Schema", "Todo/Schema", "Todo/Todo.graphql", "Todo/TodoApp.graphql",
             ], swiftSettings: strict),
         .target(
             name: "GeneratedModules",

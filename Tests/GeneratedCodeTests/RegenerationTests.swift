@@ -16,6 +16,8 @@ import Testing
 
     @Test func theFilmsClientIsWhatTheCompilerMakes() throws { try check(.films) }
 
+    @Test func thePokedexClientIsWhatTheCompilerMakes() throws { try check(.pokedex) }
+
     /// Names that mean something in Swift, and shapes that are rare.
     @Test func theAdversarialDocumentsAreWhatTheCompilerMakes() throws {
         try check(Self.adversarial)

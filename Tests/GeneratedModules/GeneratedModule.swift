@@ -48,6 +48,11 @@ package struct GeneratedModule: Sendable {
         "GeneratedCodeTests/Films",
         schema: ["Tests/GeneratedCodeTests/Films/Schema/films.graphql"])
 
+    /// A client of a Pokédex: plain lists, and objects without ids.
+    package static let pokedex = GeneratedModule(
+        "GeneratedCodeTests/Pokedex",
+        schema: ["Tests/GeneratedCodeTests/Pokedex/Schema/pokedex.graphql"])
+
     // MARK: Compiling
 
     package func documents() throws -> RelayDocuments { try compile(parse()) }
