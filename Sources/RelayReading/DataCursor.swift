@@ -113,9 +113,7 @@ package struct DataCursor {
     private func special() -> String? {
         held._withUnsafeGuaranteedRef { node in
             switch node.reading.fields[place - 1].kind {
-            case .typename:
-                slots?._withUnsafeGuaranteedRef { $0.typename }
-                    ?? node.reading.symbols.nameString(node.row.type)
+            case .typename: node.typename
             case .dataID: node.reading.symbols.idString(node.record)
             default: nil
             }

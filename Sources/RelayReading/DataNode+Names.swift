@@ -8,7 +8,7 @@ extension DataNode {
     package func leaf(named name: String) -> JSONValue? {
         guard let field = field(named: name) else { return nil }
         switch field.kind {
-        case .typename: return .string(reading.symbols.nameString(row.type))
+        case .typename: return .string(typename)
         case .dataID: return .string(reading.symbols.idString(record))
         case .scalar: return row.slot(of: field.key).map { row.json($0) }
         case .linked, .plural, .alias: return nil

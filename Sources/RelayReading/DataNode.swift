@@ -35,6 +35,11 @@ package final class DataNode: @unchecked Sendable {
         self.children = children
     }
 
+    /// The `__typename` of the record.
+    package var typename: String {
+        slots?._withUnsafeGuaranteedRef { $0.typename } ?? reading.typename(row.type)
+    }
+
     /// Whether a node for another row of this record would be the same: equal values and identical
     /// children.
     func isSame(_ other: Row, _ others: ContiguousArray<Child>) -> Bool {

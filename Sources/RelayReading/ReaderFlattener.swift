@@ -5,6 +5,7 @@ import RelayArtifacts
 struct ReaderFlattener {
     /// nil if no selection asks for it.
     private let type: NameIndex?
+    private let rootTypename: String?
     private let variables: VariableData
     private let symbols: Symbols
     private let pins: NamePins
@@ -18,10 +19,11 @@ struct ReaderFlattener {
     private var aliases: [(name: String, selections: [[ReaderSelection]])] = []
 
     init(
-        type: NameIndex?, _ variables: VariableData, _ symbols: Symbols, _ pins: NamePins,
-        has: @escaping (String) -> Bool
+        type: NameIndex?, rootTypename: String?, _ variables: VariableData, _ symbols: Symbols,
+        _ pins: NamePins, has: @escaping (String) -> Bool
     ) {
         self.type = type
+        self.rootTypename = rootTypename
         self.variables = variables
         self.symbols = symbols
         self.pins = pins
@@ -101,7 +103,9 @@ struct ReaderFlattener {
         for alias in aliases {
             let child =
                 alias.selections.isEmpty
-                ? nil : ReaderPlan(alias.selections, variables, symbols, pins)
+                ? nil
+                : ReaderPlan(
+                    alias.selections, variables, symbols, pins, rootTypename: rootTypename)
             let name = pins.name(alias.name)
             fields.append(
                 .init(
@@ -110,7 +114,9 @@ struct ReaderFlattener {
                     childPlace: children.count))
             if let child { children.append(child) }
         }
-        return FlatReading(fields, children: children, spreads: spreads, symbols: symbols, pins)
+        return FlatReading(
+            fields, children: children, spreads: spreads, rootTypename: rootTypename,
+            symbols: symbols, pins)
     }
 
     private func key(_ key: StorageKey) -> NameIndex {

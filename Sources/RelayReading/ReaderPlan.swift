@@ -15,6 +15,8 @@ package final class ReaderPlan: Sendable {
     private let sources: [[ReaderSelection]]
     /// Types of records that the fragment applies to, whatever the schema says about them.
     let types: [NameIndex]
+    /// What the root record's type is called in the schema, if the selections are of a fragment or an operation.
+    private let rootTypename: String?
     /// The reading for all types, if it is the same.
     private let common: FlatReading?
     private let readings = Lock(TypedReadings())
@@ -30,14 +32,16 @@ package final class ReaderPlan: Sendable {
     ) {
         self.init(
             [fragment.selections], variables, symbols, NamePins(symbols),
-            types: [symbols.name(fragment.type), symbols.name(Snapshot.rootTypeName)])
+            types: [symbols.name(fragment.type), symbols.name(Snapshot.rootTypeName)],
+            rootTypename: fragment.type)
     }
 
     init(
         _ sources: [[ReaderSelection]], _ variables: VariableData, _ symbols: Symbols,
-        _ names: NamePins, types: [NameIndex] = []
+        _ names: NamePins, types: [NameIndex] = [], rootTypename: String? = nil
     ) {
         self.types = types
+        self.rootTypename = rootTypename
         self.sources = sources
         self.variables = variables
         self.symbols = symbols
@@ -45,7 +49,9 @@ package final class ReaderPlan: Sendable {
         if sources.contains(where: Self.hasTypeConditions) {
             common = nil
         } else {
-            var flattener = ReaderFlattener(type: nil, variables, symbols, names) { _ in false }
+            var flattener = ReaderFlattener(
+                type: nil, rootTypename: rootTypename, variables, symbols, names
+            ) { _ in false }
             for source in sources { flattener.add(source) }
             common = flattener.reading()
         }
@@ -79,7 +85,8 @@ package final class ReaderPlan: Sendable {
         let has: (String) -> Bool = { snapshot.type(type, has: $0) }
         let variants = readings.withLock { $0.variants }
         if let known = variants.prepared(for: type, has: has) { return known }
-        var flattener = ReaderFlattener(type: type, variables, symbols, names, has: has)
+        var flattener = ReaderFlattener(
+            type: type, rootTypename: rootTypename, variables, symbols, names, has: has)
         for source in sources { flattener.add(source) }
         let reading = flattener.reading()
         let answers = flattener.questions.answers
@@ -146,13 +153,18 @@ package final class FlatReading: @unchecked Sendable {
     package let symbols: Symbols
     private let pins: NamePins
     private let children: [ReaderPlan]
+    private let rootType: NameIndex
+    private let rootTypename: String?
 
     /// - Parameter children: those that the fields refer to.
     init(
         _ fields: ContiguousArray<Field>, children: [ReaderPlan],
-        spreads: [String: SpreadArguments], symbols: Symbols, _ pins: NamePins
+        spreads: [String: SpreadArguments], rootTypename: String?, symbols: Symbols,
+        _ pins: NamePins
     ) {
         self.children = children
+        self.rootTypename = rootTypename
+        rootType = symbols.name(Snapshot.rootTypeName)
         self.pins = pins
         self.fields = fields
         let names = UnsafeMutableBufferPointer<UnsafeBufferPointer<UInt8>>.allocate(
@@ -171,6 +183,13 @@ package final class FlatReading: @unchecked Sendable {
             fields.lazy.filter(\.kind.isKept).map(\.key))
         self.keys = ContiguousArray(keys)
         keySet = keys.count > 24 ? keys : nil
+    }
+
+    /// The `__typename` of a record. The store has a name of its own for the type of the root record, which is the query's
+    /// as well as the mutation's; there it is what the operation or the fragment is on.
+    func typename(_ type: NameIndex) -> String {
+        if type == rootType, let rootTypename { return rootTypename }
+        return symbols.nameString(type)
     }
 
     /// Whether a storage key is read.
@@ -215,7 +234,7 @@ package final class FlatReading: @unchecked Sendable {
             let count = (first?._withUnsafeGuaranteedRef { $0.number } ?? 0) + 1
             if count > Self.knownLimit { return nil }
             let new = Unmanaged.passRetained(
-                ReadingSlots(fields, in: shape, number: count, next: first, symbols))
+                ReadingSlots(self, in: shape, number: count, next: first))
             let isNewest = known.compareExchange(
                 expected: first, desired: new, ordering: .acquiringAndReleasing
             ).exchanged
@@ -251,12 +270,12 @@ final class ReadingSlots: @unchecked Sendable {
     let next: Unmanaged<ReadingSlots>?
 
     init(
-        _ fields: ContiguousArray<FlatReading.Field>, in shape: Shape, number: Int,
-        next: Unmanaged<ReadingSlots>?, _ symbols: Symbols
+        _ reading: FlatReading, in shape: Shape, number: Int, next: Unmanaged<ReadingSlots>?
     ) {
+        let fields = reading.fields
         self.shape = shape
         self.number = number
-        typename = symbols.nameString(shape.type)
+        typename = reading.typename(shape.type)
         self.next = next
         shapeIdentity = UnsafeRawPointer(Unmanaged.passUnretained(shape).toOpaque())
         let places = UnsafeMutablePointer<Int32>.allocate(capacity: fields.count)

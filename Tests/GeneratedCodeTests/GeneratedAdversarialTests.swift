@@ -83,6 +83,22 @@ import Testing
         #expect(fragments.first??.type.type.type.`init` == "deep")
     }
 
+    /// The store has one root, with a type of its own; a server does not know that type.
+    @Test func theRootHasTheTypeThatTheServerGaveIt() async throws {
+        let environment = MockEnvironment()
+        environment.answer { request in
+            Data(
+                (request.request.node.params.name == "AdvRootQuery"
+                    ? #"{"data": {"__typename": "Query", "type": {"value": "v"}, "root": "Query"}}"#
+                    : #"{"data": {"__typename": "Mutation", "make": null}}"#).utf8)
+        }
+        let query = try #require(try await environment.fetch(AdvRootQuery()).data)
+        #expect(query.__typename == "Query")
+        #expect(environment.lookup(Adv_root(key: query)).data?.root == "Query")
+        let mutation = try await environment.commit(AdvRootMutation()).data
+        #expect(mutation?.__typename == "Mutation")
+    }
+
     /// `@required` under a condition guards nothing while the condition does not hold.
     @Test func aFieldIsThereOnlyIfItIsRequiredWhereverItIsSelected() throws {
         let environment = MockEnvironment()

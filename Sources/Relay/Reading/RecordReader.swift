@@ -34,7 +34,7 @@ public struct RecordReader: ~Copyable {
     public var dataID: DataID { DataID(origin.symbols.idString(cursor.node.record)) }
 
     /// The name of the record's type.
-    public var typename: String { origin.symbols.nameString(cursor.node.row.type) }
+    public var typename: String { cursor.node.typename }
 
     // MARK: Leaves
 

@@ -17,7 +17,7 @@ public struct SelectorData: Sendable, Equatable {
     /// The record's id.
     public var dataID: DataID { DataID(origin.symbols.idString(node.record)) }
     /// The name of the record's type.
-    public var typename: String { origin.symbols.nameString(node.row.type) }
+    public var typename: String { node.typename }
 
     public static func == (left: SelectorData, right: SelectorData) -> Bool {
         left.node == right.node

@@ -2447,3 +2447,188 @@ struct AdvTextMutation: MutationOperation, Hashable, Sendable {
         }
     }
 }
+
+struct AdvRootQuery: Relay.Operation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvRootQuery",0,1,["Query",["__typename",[1,"type",["value"],"Type"],[2,\#
+            "Adv_root"]]],[["__typename",[1,"type",["value"],"Type"],[0,"__typename",\#
+            "root"]]],"query AdvRootQuery {\n\#
+              __typename\n\#
+              type {\n\#
+                value\n\#
+              }\n\#
+              ...Adv_root\n\#
+            }\n\#
+            \n\#
+            fragment Adv_root on Query {\n\#
+              root: __typename\n\#
+            }\n\#
+            "]
+            """#)
+    typealias Variables = EmptyVariables
+    var variables: EmptyVariables
+
+    init(variables: EmptyVariables) { self.variables = variables }
+
+    struct Data: ReadableRecord, Equatable, Adv_root_Key {
+        var __typename: String
+        var type: Type_type
+        var fragment_Adv_root: FragmentPointer
+
+        init(_ record: inout RecordReader) throws {
+            __typename = try record.string("__typename")
+            type = try record.linked("type")
+            fragment_Adv_root = record.fragment("Adv_root")
+        }
+
+        struct Type_type: ReadableRecord, Equatable {
+            var value: String
+
+            init(_ record: inout RecordReader) throws { value = try record.string("value") }
+        }
+    }
+}
+
+struct Adv_root: Relay.Fragment, Hashable, Sendable {
+    static let node = ReaderFragment(
+        artifact: #"""
+            [1,"Adv_root",0,["Query",[[0,"__typename","root"]]]]
+            """#)
+    var fragmentPointer: FragmentPointer
+
+    init(key: any Adv_root_Key) { fragmentPointer = key.fragment_Adv_root }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    struct Data: ReadableRecord, Equatable {
+        var root: String
+
+        init(_ record: inout RecordReader) throws { root = try record.string("root") }
+    }
+}
+
+/// Data in which `Adv_root` is spread.
+protocol Adv_root_Key { var fragment_Adv_root: FragmentPointer { get } }
+
+extension Adv_root_Key {
+    /// The fragment, which only its own code opens.
+    func asFragment() -> Adv_root { Adv_root(key: self) }
+}
+
+struct AdvRootMutation: MutationOperation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvRootMutation",[["Node",1,"Optional","Result","Other"]],2,["Mutation",\#
+            ["__typename",[1,"make",["__typename"],0,0,0,[[0,"data","INIT"]]]]],\#
+            [["__typename",[1,"make",["__typename",[3,0,["id"]]],0,0,0,[[0,"data",\#
+            "INIT"]]]]],"mutation AdvRootMutation {\n\#
+              __typename\n\#
+              make(data: INIT) {\n\#
+                __typename\n\#
+                ... on Node {\n\#
+                  __isNode: __typename\n\#
+                  id\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    typealias Variables = EmptyVariables
+    var variables: EmptyVariables
+
+    init(variables: EmptyVariables) { self.variables = variables }
+
+    struct Data: ReadableRecord, Equatable {
+        var __typename: String
+        var make: Thing_make?
+
+        init(_ record: inout RecordReader) throws {
+            __typename = try record.string("__typename")
+            make = try record.optionalLinked("make")
+        }
+
+        struct Thing_make: ReadableRecord, Equatable {
+            var __typename: String
+
+            init(_ record: inout RecordReader) throws {
+                __typename = try record.string("__typename")
+            }
+        }
+    }
+
+    /// An expected answer, to be shown until the real one arrives.
+    ///
+    /// Fields that are nil are not part of it: the store keeps what it has.
+    struct OptimisticResponse: VariableDataConvertible, Hashable, Sendable {
+        var make: Thing_make?
+        /// Which fields are null where they are nil; the others are left out.
+        var null: Set<NullableField>
+
+        init(make: Thing_make? = nil, null: Set<NullableField> = []) {
+            self.make = make
+            self.null = null
+        }
+
+        var variableData: VariableData {
+            VariableData(["__typename": "Mutation", "make": make], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        enum NullableField: String, Hashable, Sendable {
+            case make
+        }
+
+        enum Thing_make: VariableDataConvertible, Hashable, Sendable {
+            case optional(Optional_make)
+            case result(Result_make)
+            /// An object of another type.
+            case other(Other)
+
+            var variableData: VariableData {
+                switch self {
+                case .optional(let value): value.variableData
+                case .result(let value): value.variableData
+                case .other(let value): value.variableData
+                }
+            }
+
+            struct Optional_make: VariableDataConvertible, Hashable, Sendable {
+                var id: String
+
+                init(id: String) {
+                    self.id = id
+                }
+
+                var variableData: VariableData {
+                    ["__typename": "Optional", "id": id]
+                }
+            }
+
+            struct Result_make: VariableDataConvertible, Hashable, Sendable {
+                var id: String
+
+                init(id: String) {
+                    self.id = id
+                }
+
+                var variableData: VariableData {
+                    ["__typename": "Result", "id": id]
+                }
+            }
+
+            struct Other: VariableDataConvertible, Hashable, Sendable {
+                var __typename: String
+
+                init(__typename: String) {
+                    self.__typename = __typename
+                }
+
+                var variableData: VariableData {
+                    ["__typename": __typename]
+                }
+            }
+        }
+    }
+}
