@@ -79,8 +79,8 @@ let fuzz: [Target] =
         .executableTarget(
             name: "GraphQLFuzz",
             dependencies: [
-                "EventStore", "GraphQLExecution", "GraphQLLanguage", "RelayJSON", "RelayRecords",
-                "RelayServer", "SchemaService", "StoreEngine",
+                "EventStore", "GraphQLExecution", "GraphQLLanguage", "RelayCompiler", "RelayJSON",
+                "RelayRecords", "RelayServer", "SchemaService", "StoreEngine",
             ], path: "Tests/GraphQLFuzz",
             swiftSettings: strict, linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
     ]

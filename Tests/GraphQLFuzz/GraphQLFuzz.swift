@@ -1,5 +1,5 @@
 // libFuzzer's entry to everything that comes from outside: documents, requests, the bytes of logs and
-// checkpoints. script/fuzz builds and runs it; an ordinary build knows nothing of it.
+// checkpoints; and to what the compiler is given. script/fuzz builds and runs it; an ordinary build knows nothing of it.
 
 import GraphQLLanguage
 @_spi(Rooms) import RelayRecords
@@ -31,6 +31,7 @@ struct GraphQLFuzz {
         // A C function captures nothing, `self` of these static functions included.
         let body: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt =
             switch target {
+            case "compiler": { CompilerFuzz.run(UnsafeBufferPointer(start: $0, count: $1)) }
             case "executor": { GraphQLFuzz.execute(GraphQLFuzz.text($0, $1)) }
             case "request": { RequestFuzz.run(UnsafeBufferPointer(start: $0, count: $1)) }
             case "state": { StateFuzz.run(UnsafeRawBufferPointer(start: $0, count: $1)) }
