@@ -32,7 +32,8 @@ enum CompilerFuzz {
         let text = code + "\nlet last = graphql(\"query LastQuery { __typename }\")\n"
         let file = Compilation.InputFile(name: "Last.swift", bytes: Array(text.utf8))
         do throws(Compilation.Failure) {
-            let found = try Compilation([file], schema: schema).operationCount
+            let compiled = try Compilation([file], schema: schema)
+            let found = compiled.operationCount
             precondition(found == 1, "there are \(found) documents in generated code:\n\(code)")
         } catch {
             preconditionFailure("generated code cannot be read: \(error)\n\(code)")

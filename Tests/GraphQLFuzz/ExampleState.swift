@@ -1,5 +1,6 @@
 @_spi(Rooms) import RelayRecords
 import RelayServer
+import SchemaService
 
 #if canImport(Glibc)
     import Glibc
@@ -43,7 +44,7 @@ enum ExampleState {
     }
 
     /// docs/examples/tracker.graphql, which script/fuzz names.
-    private static let schemaText: String = {
+    static let schemaText: String = {
         guard let path = getenv("RELAY_FUZZ_SCHEMA"), let file = fopen(path, "r") else {
             preconditionFailure("RELAY_FUZZ_SCHEMA names no file")
         }

@@ -1,9 +1,12 @@
 // libFuzzer's entry to everything that comes from outside: documents, requests, the bytes of logs and
 // checkpoints; and to what the compiler is given. script/fuzz builds and runs it; an ordinary build knows nothing of it.
 
+import GraphQLExecution
 import GraphQLLanguage
 @_spi(Rooms) import RelayRecords
 import RelayServer
+import SchemaService
+import StoreEngine
 
 #if canImport(Glibc)
     import Glibc

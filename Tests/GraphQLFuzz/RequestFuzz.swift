@@ -3,6 +3,8 @@ import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import RelayServer
+import SchemaService
+import StoreEngine
 
 /// Whole requests, as a socket hands them in: queries (of the past, too), mutations under their ids, subscriptions
 /// that are resumed. Whatever they say, each gets an answer.

@@ -1,5 +1,6 @@
 import EventStore
 @_spi(Rooms) import RelayRecords
+import SchemaService
 
 /// Bytes of a log and of a checkpoint. The first byte says which: the kind of an event, or 0 for a state. What can be
 /// read can be folded on from, and written so that it reads back as the same.
