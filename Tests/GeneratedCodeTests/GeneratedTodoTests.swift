@@ -39,6 +39,23 @@ import Testing
         #expect(Shelf_user.metadata.connection?.path == ["todos"])
     }
 
+    /// Edges are called by their nodes, whatever else is selected of them.
+    @Test func edgesAreTheSameUnderTwoNames() async throws {
+        let e = environment(
+            """
+            {"data": {"user": {"id": "u", "todos": {
+              "edges": [
+                {"node": {"text": "Milk", "id": "a"}}, {"node": {"text": "Bread", "id": "b"}}
+              ],
+              "cursors": [{"cursor": "1", "node": {"id": "a"}}, {"cursor": "2", "node": {"id": "b"}}]}}}}
+            """)
+        let todos = try #require(try await e.fetch(CursorsQuery()).data?.user?.todos)
+        #expect(todos.edges?.map { $0?.node?.text } == ["Milk", "Bread"])
+        #expect(todos.cursors?.map { $0?.cursor } == ["1", "2"])
+        let text = try #require(CursorsQuery.node.params.text)
+        #expect(text.contains("cursors: edges {\n        cursor\n        node {\n          id"))
+    }
+
     @Test func whatDependsOnTheTypeIsACase() async throws {
         let todo = environment(
             #"{"data": {"node": {"__typename": "Todo", "id": "a", "text": "Milk", "complete": true}}}"#

@@ -129,7 +129,7 @@ struct ShapeBuilder {
     }
 
     private func isSelected(_ field: SelectedField) -> Bool {
-        field.isWritten || isComplete && (field.name == "id" || field.name == "__typename")
+        field.isWritten || isComplete && ["id", "node", "__typename"].contains(field.name)
     }
 
     private func member(_ found: FoundField) -> DataMember {

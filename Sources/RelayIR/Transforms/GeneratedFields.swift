@@ -1,7 +1,7 @@
 import GraphQLLanguage
 
-/// Adds what the normalizer needs to identify records: `id` where there is one, `__typename` where the
-/// type is abstract, and `__isTYPE: __typename` inside fragments on an abstract type, so that a response
+/// Adds what the normalizer needs to identify records: `id` where there is one, the `node` of edges, `__typename` where
+/// the type is abstract, and `__isTYPE: __typename` inside fragments on an abstract type, so that a response
 /// states the abstract types of its objects, even if their own type is newer than the client.
 struct GeneratedFields {
     private let schema: Schema
@@ -28,7 +28,9 @@ struct GeneratedFields {
     private func selections(_ selections: [TypedSelection]) -> [TypedSelection] {
         selections.mapped { field in
             guard let inner = field.selections else { return }
-            field.selections = ofRecord(inner, on: field.type, at: field.location)
+            field.selections = ofRecord(
+                inner, on: field.type, isElement: field.definition.type.listItem != nil,
+                at: field.location)
         } fragment: { fragment in
             guard let condition = fragment.condition else { return }
             fragment.selections = inFragment(
@@ -53,8 +55,10 @@ struct GeneratedFields {
     }
 
     /// What every object selected through a field includes.
+    /// - Parameter isElement: whether the field is a list of such objects.
     private func ofRecord(
-        _ selections: [TypedSelection], on type: NamedType, at location: Int
+        _ selections: [TypedSelection], on type: NamedType, isElement: Bool = false,
+        at location: Int
     ) -> [TypedSelection] {
         var selections = selections
         if type.kind.isAbstract, !selections.selectsPlainly("__typename") {
@@ -64,8 +68,29 @@ struct GeneratedFields {
             if !selections.selectsPlainly("id") { selections += plain("id", on: type, location) }
         } else if type.kind.isAbstract {
             selections += identification(of: type, at: location)
+        } else if isElement {
+            selections += node(of: selections, on: type, at: location)
         }
         return selections
+    }
+
+    /// `node { id }`. The normalizer calls edges by their nodes, so that they are the same records after another edge was
+    /// inserted; where one selection had the node and another had not, a list would have two records for each edge.
+    private func node(
+        of selections: [TypedSelection], on edge: NamedType, at location: Int
+    ) -> [TypedSelection] {
+        let isTaken = selections.fields.contains {
+            $0.responseName == "node" && ($0.name != "node" || !$0.arguments.isEmpty)
+        }
+        guard !isTaken, !selections.selectsPlainly("node"),
+            var field = schema.plainField("node", alias: nil, on: edge, at: location),
+            field.type.kind.isComposite, field.definition.type.listItem == nil,
+            field.definition.arguments.isEmpty
+        else { return [] }
+        let inner = ofRecord([], on: field.type, at: location)
+        if inner.isEmpty { return [] }
+        field.selections = inner
+        return [.field(field)]
     }
 
     private func hasID(_ type: NamedType) -> Bool {

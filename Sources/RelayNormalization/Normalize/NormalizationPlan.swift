@@ -59,7 +59,10 @@ package final class NormalizationPlan: @unchecked Sendable {
             case .scalarField(let field):
                 if field.responseName == "id", field.name == "id" { selectsID = true }
             case .linkedField(let field):
-                if field.name == "node", !field.plural, Self.selectsID(field.selections) {
+                // The compiler adds one that no alias and no condition keeps out of a response.
+                if field.name == "node", !field.plural, Self.selectsID(field.selections),
+                    edgeNode == nil || field.responseName == "node"
+                {
                     edgeNode = Member(field.responseName, context)
                 }
             case .inlineFragment(let fragment):

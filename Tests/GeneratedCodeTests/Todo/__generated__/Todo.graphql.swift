@@ -847,3 +847,90 @@ public struct CarefulQuery: Relay.Operation, Hashable, Sendable {
         }
     }
 }
+
+public struct CursorsQuery: Relay.Operation, Hashable, Sendable {
+    public static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"CursorsQuery",0,1,["Query",[[1,"user",[[1,"todos",[[1,"edges",[[1,"node",\#
+            ["text"],"Todo"]],"TodoEdge",1],[1,"edges",["cursor"],"TodoEdge",1,"cursors"]],\#
+            "TodoConnection",0,0,[[0,"first",2]]]],"User"]]],[[[1,"user",[[1,"todos",[[1,\#
+            "edges",[[1,"node",["text","id"],"Todo"]],"TodoEdge",1],[1,"edges",["cursor",[1,\#
+            "node",["id"],"Todo"]],"TodoEdge",1,"cursors"]],"TodoConnection",0,0,[[0,\#
+            "first",2]]],"id"],"User"]]],"query CursorsQuery {\n\#
+              user {\n\#
+                todos(first: 2) {\n\#
+                  edges {\n\#
+                    node {\n\#
+                      text\n\#
+                      id\n\#
+                    }\n\#
+                  }\n\#
+                  cursors: edges {\n\#
+                    cursor\n\#
+                    node {\n\#
+                      id\n\#
+                    }\n\#
+                  }\n\#
+                }\n\#
+                id\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    public typealias Variables = EmptyVariables
+    public var variables: EmptyVariables
+
+    public init(variables: EmptyVariables) { self.variables = variables }
+
+    public struct Data: ReadableRecord, Equatable {
+        /// Found by id or by any @unique field.
+        public var user: User_user?
+
+        public init(_ record: inout RecordReader) throws {
+            user = try record.optionalLinked("user")
+        }
+
+        public struct User_user: ReadableRecord, Equatable {
+            /// An argument named like a field of the node filters by equality when it is given.
+            public var todos: TodoConnection_todos?
+
+            public init(_ record: inout RecordReader) throws {
+                todos = try record.optionalLinked("todos")
+            }
+
+            public struct TodoConnection_todos: ReadableRecord, Equatable {
+                public var edges: [TodoEdge_edges?]?
+                public var cursors: [TodoEdge_cursors?]?
+
+                public init(_ record: inout RecordReader) throws {
+                    edges = try record.optionalList("edges")
+                    cursors = try record.optionalList("cursors")
+                }
+
+                public struct TodoEdge_edges: ReadableRecord, Equatable {
+                    public var node: Todo_node?
+
+                    public init(_ record: inout RecordReader) throws {
+                        node = try record.optionalLinked("node")
+                    }
+
+                    public struct Todo_node: ReadableRecord, Equatable {
+                        public var text: String
+
+                        public init(_ record: inout RecordReader) throws {
+                            text = try record.string("text")
+                        }
+                    }
+                }
+
+                public struct TodoEdge_cursors: ReadableRecord, Equatable {
+                    public var cursor: String
+
+                    public init(_ record: inout RecordReader) throws {
+                        cursor = try record.string("cursor")
+                    }
+                }
+            }
+        }
+    }
+}
