@@ -83,6 +83,20 @@ import Testing
         #expect(fragments.first??.type.type.type.`init` == "deep")
     }
 
+    /// The default of a fragment is not for an argument that is given without a value.
+    @Test func anArgumentWithoutAValueIsPassedOnWithoutOne() throws {
+        let environment = MockEnvironment()
+        let query = AdvOuterQuery()
+        #expect(query.createDescriptor().request.node.params.text?.contains("10") == false)
+        try environment.cachePayload(query, #"{"data": {"type": {"default": "sent"}}}"#)
+        let data = try environment.lookup(
+            selector: query.createDescriptor().fragment, as: AdvOuterQuery.Data.self
+        ).value()
+        let type = try #require(data?.type)
+        let outer = try #require(environment.lookup(Adv_outer(key: type)).data)
+        #expect(environment.lookup(Adv_count(key: outer)).data?.`default` == "sent")
+    }
+
     /// The store has one root, with a type of its own; a server does not know that type.
     @Test func theRootHasTheTypeThatTheServerGaveIt() async throws {
         let environment = MockEnvironment()

@@ -28,37 +28,44 @@ struct FragmentArguments {
         _ selections: [TypedSelection], _ scope: Scope?
     ) -> [TypedSelection] {
         selections.map { selection in
-            var selection = selection
-            selection.directives = directives(selection.directives, scope)
             switch selection {
             case .field(var field):
+                field.directives = directives(field.directives, scope)
                 field.arguments = arguments(field.arguments, scope)
                 if let inner = field.selections {
                     field.selections = self.selections(inner, scope)
                 }
                 return .field(field)
             case .inlineFragment(var fragment):
+                fragment.directives = directives(fragment.directives, scope)
                 fragment.selections = self.selections(fragment.selections, scope)
                 return .inlineFragment(fragment)
             case .spread(var spread):
-                specialize(&spread)
+                specialize(&spread, scope)
                 return .spread(spread)
             }
         }
     }
 
-    private mutating func specialize(_ spread: inout TypedSpread) {
+    private mutating func specialize(_ spread: inout TypedSpread, _ scope: Scope?) {
         let declared = documents.variables(of: spread.fragment)
-        let given = spread.arguments
+        // An argument whose variable has no value is given all the same: the default is for what is not given.
+        let given = spread.arguments.map { argument in
+            (
+                name: argument.name.value,
+                value: scope.map { value(argument.value, $0) } ?? argument.value
+            )
+        }
         spread.directives.removeAll { $0.name.value == RelayDirectives.arguments }
+        spread.directives = directives(spread.directives, scope)
         let fragment = fragments[spread.name]
         spread.name = Self.name(of: spread.fragment, given)
         guard specialized[spread.name] == nil, var fragment else { return }
         var inner: Scope = [:]
         for variable in declared {
             let name = variable.name.value
-            inner[name] = .some(
-                given.first { $0.name.value == name }?.value ?? variable.defaultValue)
+            let argument = given.first { $0.name == name }
+            inner[name] = .some(argument.map(\.value) ?? variable.defaultValue)
         }
         fragment.name = spread.name
         fragment.selections = selections(fragment.selections, inner)
@@ -67,10 +74,14 @@ struct FragmentArguments {
 
     /// A fragment with arguments gets a name derived from them alone, so that texts are the same in
     /// every build (persisted operations are identified by the text).
-    private static func name(of fragment: FragmentDefinition, _ given: [Argument]) -> String {
+    private static func name(
+        of fragment: FragmentDefinition, _ given: [(name: String, value: Value?)]
+    ) -> String {
         guard !given.isEmpty else { return fragment.name.value }
+        let key = given.map { "\($0.name):\($0.value?.printed() ?? "")" }.sorted()
+            .joined(separator: ",")
         // FNV-1a
-        let hash = given.key.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) {
+        let hash = key.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01B3
         }
         return fragment.name.value + "_" + String(hash & 0xFFFF_FFFF, radix: 36)

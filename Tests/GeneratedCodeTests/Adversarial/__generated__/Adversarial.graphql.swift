@@ -2632,3 +2632,71 @@ struct AdvRootMutation: MutationOperation, Hashable, Sendable {
         }
     }
 }
+
+struct AdvOuterQuery: Relay.Operation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvOuterQuery",0,1,["Query",[[1,"type",[[2,"Adv_outer"]],"Type"]]],[[[1,\#
+            "type",["default"],"Type"]]],"query AdvOuterQuery {\n\#
+              type {\n\#
+                ...Adv_outer\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment Adv_count_1ebfdyp on Type {\n\#
+              default\n\#
+            }\n\#
+            \n\#
+            fragment Adv_outer on Type {\n\#
+              ...Adv_count_1ebfdyp\n\#
+            }\n\#
+            "]
+            """#)
+    typealias Variables = EmptyVariables
+    var variables: EmptyVariables
+
+    init(variables: EmptyVariables) { self.variables = variables }
+
+    struct Data: ReadableRecord, Equatable {
+        var type: Type_type
+
+        init(_ record: inout RecordReader) throws { type = try record.linked("type") }
+
+        struct Type_type: ReadableRecord, Equatable, Adv_outer_Key {
+            var fragment_Adv_outer: FragmentPointer
+
+            init(_ record: inout RecordReader) throws {
+                fragment_Adv_outer = record.fragment("Adv_outer")
+            }
+        }
+    }
+}
+
+struct Adv_outer: Relay.Fragment, Hashable, Sendable {
+    static let node = ReaderFragment(
+        artifact: #"""
+            [1,"Adv_outer",0,["Type",[[2,"Adv_count",["n"]]],["n"]]]
+            """#)
+    var fragmentPointer: FragmentPointer
+
+    init(key: any Adv_outer_Key) { fragmentPointer = key.fragment_Adv_outer }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    struct Data: ReadableRecord, Equatable, Adv_count_Key {
+        var fragment_Adv_count: FragmentPointer
+
+        init(_ record: inout RecordReader) throws {
+            fragment_Adv_count = record.fragment("Adv_count")
+        }
+    }
+}
+
+/// Data in which `Adv_outer` is spread.
+protocol Adv_outer_Key { var fragment_Adv_outer: FragmentPointer { get } }
+
+extension Adv_outer_Key {
+    /// The fragment, which only its own code opens.
+    func asFragment() -> Adv_outer { Adv_outer(key: self) }
+}
