@@ -15,19 +15,24 @@ import Testing
 struct ContradictoryRecordsTests {
     private static let me = "VXNlcjptZQ=="
 
-    /// The todo schema with fields that a program computes.
-    private static func engine(seed: String? = nil) async throws -> EngineUnderTest {
+    /// The todo schema with fields that a program computes, some of which fail now and then.
+    static func engine(seed: String? = nil) async throws -> EngineUnderTest {
         let sdl = try Example.text("todo.graphql")
             .replacing(
                 "  totalCount: Int!", with: "  boom: Int!\n  board: Board!\n  totalCount: Int!"
             )
-            .replacing("  text: String!", with: "  text: String!\n  otherID: ID!")
+            .replacing("  text: String!", with: "  text: String!\n  otherID: ID!\n  half: Int!")
             .replacing(": AddTodoPayload @on", with: ": AddTodoPayload! @on")
         var handlers = Handlers()
         handlers.resolve("User.boom") { field in
             let count = field.record?.links("todos").count ?? 0
-            guard count <= 3 else { throw HandlerError("\(count) are too many.") }
+            guard count % 3 != 1 else { throw HandlerError("\(count) are too many.") }
             return count
+        }
+        handlers.resolve("Todo.half") { field in
+            let number = field.record?["text"].stringValue.flatMap { Int($0) } ?? 0
+            guard number.isMultiple(of: 2) else { throw HandlerError("\(number) is odd.") }
+            return number / 2
         }
         handlers.resolve("Todo.otherID") { _ in "u" }
         handlers.resolve("User.board") { field in

@@ -213,8 +213,7 @@ struct RecordPatchTests {
             let prepared = try cache.prepare(
                 SubscriptionRequest(
                     request: GraphQLRequest(query: "subscription { user { id } } \(comment)"),
-                    sink: TestSink(), sendsRecords: true, showsOptimistic: false, start: .now),
-                storedRecords: 0)
+                    sink: TestSink(), sendsRecords: true, showsOptimistic: false, start: .now))
             #expect(prepared.normalization != nil)
             weak.append { [weak operation = prepared.operation] in operation }
         }
