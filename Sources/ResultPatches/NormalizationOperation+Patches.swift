@@ -7,15 +7,12 @@ extension NormalizationOperation {
     /// compiler knew.
     package var isPatchable: Bool { hasRecords && selections.areSaidByRecords }
 
-    /// Whether the records of a result have all of its data.
+    /// Whether results say which of their data belongs in records. Whether the records of a result then have all of it
+    /// depends on the result; see ``RecordNormalizer/records(of:textLimit:)``.
     ///
-    /// Not if a result does not say the types that decide which of its fragments apply: their fields would be in no
-    /// record. And not if fields of one name identify their records in different ways, here by id and there by place
-    /// (no compiler writes that): a record would have one link for two.
-    package var hasRecords: Bool {
-        var namings: [String: RecordNaming] = [:]
-        return selections.sayTypes && selections.agreeOnNames(&namings)
-    }
+    /// Not if a result does not say the types that decide which of its fragments apply, or says a type only as
+    /// `__isTYPE`: that would be in no record.
+    package var hasRecords: Bool { selections.sayTypes }
 }
 
 extension [NormalizationSelection] {
@@ -24,7 +21,7 @@ extension [NormalizationSelection] {
             switch selection {
             case .linkedField(let field):
                 let isKnown =
-                    field.concreteType != nil || !field.selections.haveFragments
+                    field.concreteType != nil || !field.selections.needType
                     || field.selections.haveTypename
                 return isKnown && field.selections.sayTypes
             case .inlineFragment(let fragment): return fragment.selections.sayTypes
@@ -45,59 +42,19 @@ extension [NormalizationSelection] {
         }
     }
 
-    private var haveFragments: Bool {
+    private var needType: Bool {
         contains { selection in
             switch selection {
-            case .inlineFragment: true
-            case .condition(let condition): condition.selections.haveFragments
-            case .defer(let part), .stream(let part): part.selections.haveFragments
+            case .inlineFragment, .typeDiscriminator: true
+            case .condition(let condition): condition.selections.needType
+            case .defer(let part), .stream(let part): part.selections.needType
             default: false
             }
         }
     }
 }
 
-/// How the record of a linked object is identified.
-private struct RecordNaming: Equatable {
-    /// By its own id.
-    var hasID = false
-    /// By the id of its node.
-    var hasNodeID = false
-
-    init(_ selections: [NormalizationSelection]) { add(selections) }
-
-    private mutating func add(_ selections: [NormalizationSelection]) {
-        for selection in selections {
-            switch selection {
-            case .scalarField(let field): hasID = hasID || field.name == "id"
-            case .linkedField(let field):
-                hasNodeID =
-                    hasNodeID || field.name == "node" && RecordNaming(field.selections).hasID
-            case .inlineFragment(let fragment): add(fragment.selections)
-            case .condition(let condition): add(condition.selections)
-            case .handle, .typeDiscriminator, .clientExtension, .defer, .stream: continue
-            }
-        }
-    }
-}
-
 extension [NormalizationSelection] {
-    fileprivate func agreeOnNames(_ namings: inout [String: RecordNaming]) -> Bool {
-        allSatisfy { selection in
-            switch selection {
-            case .scalarField, .handle, .clientExtension, .typeDiscriminator: return true
-            case .linkedField(let field):
-                let naming = RecordNaming(field.selections)
-                guard namings[field.name, default: naming] == naming else { return false }
-                namings[field.name] = naming
-                return field.selections.agreeOnNames(&namings)
-            case .inlineFragment(let fragment): return fragment.selections.agreeOnNames(&namings)
-            case .condition(let condition): return condition.selections.agreeOnNames(&namings)
-            case .defer(let part), .stream(let part): return part.selections.agreeOnNames(&namings)
-            }
-        }
-    }
-
     fileprivate var areSaidByRecords: Bool {
         allSatisfy { selection in
             switch selection {

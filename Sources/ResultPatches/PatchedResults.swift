@@ -21,7 +21,8 @@ package struct PatchedResults {
     }
 
     /// After this many consecutive messages that would have been smaller as whole results, patches cost more than they
-    /// save: each event of an event stream has a result of its own, and its patch contains all of it.
+    /// save: each event of an event stream has a result of its own, and its patch contains all of it. Whole results
+    /// without records count as well, because there can be no patch after them.
     private static let costlyMessageLimit = 3
 
     private let normalizer: RecordNormalizer
@@ -51,19 +52,24 @@ package struct PatchedResults {
                 return .misfit
             }
             cursor = message.cursor ?? cursor
-            return .response(
-                response, isWorthAsking: costlyMessageCount < Self.costlyMessageLimit)
+            return .response(response, isWorthAsking: arePatchesCheap)
         }
         cursor = message.cursor ?? cursor
         // Servers without cursors have no patches either.
         if message.cursor != nil, let data = message.result {
-            let made = normalizer.records(of: data)
-            records = made ?? ResultRecords()
-            areRecordsWrong = made == nil || !canMakeAgain(data)
+            guard let made = normalizer.records(of: data) else {
+                (records, areRecordsWrong) = (ResultRecords(), true)
+                costlyMessageCount += 1
+                return .response(bytes, isWorthAsking: arePatchesCheap)
+            }
+            records = made
+            areRecordsWrong = !canMakeAgain(data)
             return .response(bytes, isWorthAsking: !areRecordsWrong)
         }
         return .response(bytes, isWorthAsking: true)
     }
+
+    private var arePatchesCheap: Bool { costlyMessageCount < Self.costlyMessageLimit }
 
     /// Whether a whole result can be made of its records again.
     private func canMakeAgain(_ data: JSONValue) -> Bool {

@@ -7,14 +7,20 @@ package import RelayJSON
 ///
 /// An object with an `id` is the record of that id; any other is `client:<parent id>:<storage key>`, in a list
 /// followed by `:<index>`, or by the id of its `node` if it is an edge.
+///
+/// So one record may be in several places of a result. Its fields are the same there, or else the result is
+/// contradictory and has no records: a link of which there is one has to lead to everything below it.
 package struct RecordNormalizer: Sendable {
     package let operation: NormalizationOperation
     package let variables: VariableData
+    /// No other field is called `id` or `node`.
+    private let hasOwnNames: Bool
 
     /// - Parameter variables: including defaults of those not given.
     package init(_ operation: NormalizationOperation, variables: VariableData) {
         self.operation = operation
         self.variables = variables
+        hasOwnNames = operation.selections.haveOwnNames
     }
 
     /// Bytes of ids and keys that the records of one result may have, each counted wherever it occurs. Of a record without
@@ -23,32 +29,37 @@ package struct RecordNormalizer: Sendable {
 
     /// The records of a result.
     /// - Parameter data: the member `data` of a response.
-    /// - Returns: nil if their ids and keys together exceed the limit.
+    /// - Returns: nil if they would not have all of the data, or if their ids and keys together exceed the limit.
     package func records(of data: JSONValue, textLimit: Int = textLimit) -> ResultRecords? {
-        var splitter = ResultSplitter(variables: variables, textLimit: textLimit)
+        var splitter = ResultSplitter(
+            variables: variables, hasOwnNames: hasOwnNames, textLimit: textLimit)
         if let root = data.object {
             splitter.split(root, operation.selections, type: nil, ResultRecords.rootID, [:])
         }
-        return splitter.isOverLimit ? nil : splitter.records
+        return splitter.isInvalid ? nil : splitter.records
     }
 }
 
 /// Splits one result into records.
 private struct ResultSplitter {
     private let variables: VariableData
+    private let hasOwnNames: Bool
     private(set) var records = ResultRecords()
     /// The keys that depend on variables, each made once.
     private var keys: [ObjectIdentifier: ExactText] = [:]
     /// Bytes of ids and keys that there is still room for.
     private var room: Int
+    /// Some of the data is in no record.
+    private var isContradictory = false
 
-    init(variables: VariableData, textLimit: Int) {
+    init(variables: VariableData, hasOwnNames: Bool, textLimit: Int) {
         self.variables = variables
+        self.hasOwnNames = hasOwnNames
         room = textLimit
     }
 
-    /// There are more ids and keys than allowed; the records are not complete.
-    var isOverLimit: Bool { room < 0 }
+    /// The records are not complete, or there are more ids and keys than allowed.
+    var isInvalid: Bool { isContradictory || room < 0 }
 
     /// Adds an object's record.
     /// - Parameter fields: those of its record that are known already.
@@ -59,7 +70,7 @@ private struct ResultSplitter {
         var fields = fields
         collect(object, selections, type: type, id, into: &fields)
         // Once for all its fields: an id may be long, and is hashed.
-        records.merge(fields, into: id)
+        if !records.merge(fields, into: id) { isContradictory = true }
     }
 
     private mutating func collect(
@@ -67,19 +78,19 @@ private struct ResultSplitter {
         _ id: ExactText, into fields: inout [ExactText: JSONValue]
     ) {
         for selection in selections {
-            if isOverLimit { return }
+            if isInvalid { return }
             switch selection {
             case .scalarField(let field):
                 guard let value = object[field.responseName] else { continue }
                 if field.name == "__typename" {
-                    fields[ResultRecords.typeKey] = value
+                    set(ResultRecords.typeKey, value, in: &fields)
                 } else {
-                    fields[key(field, field.key)] = .leaf(value)
+                    set(key(field, field.key), .leaf(value), in: &fields)
                 }
             case .linkedField(let field):
                 guard let value = object[field.responseName] else { continue }
                 let key = key(field, field.key)
-                fields[key] = split(value, field, key, of: id)
+                set(key, split(value, field, key, of: id), in: &fields)
             case .inlineFragment(let fragment):
                 if fragment.counts(for: object, type) {
                     collect(object, fragment.selections, type: type, id, into: &fields)
@@ -99,6 +110,12 @@ private struct ResultSplitter {
         }
     }
 
+    private mutating func set(
+        _ key: ExactText, _ value: JSONValue, in fields: inout [ExactText: JSONValue]
+    ) {
+        if let old = fields.updateValue(value, forKey: key), old != value { isContradictory = true }
+    }
+
     /// The link, or the links, that a field's value becomes.
     private mutating func split(
         _ value: JSONValue, _ field: NormalizationLinkedField, _ key: ExactText,
@@ -110,27 +127,33 @@ private struct ResultSplitter {
         case .array(let elements):
             var links: [JSONValue] = []
             for (index, element) in elements.enumerated() {
-                if isOverLimit { break }
+                if isInvalid { break }
                 guard let object = element.object else {
-                    links.append(.null)
+                    links.append(link(element))
                     continue
                 }
                 links.append(.string(split(object, field, key, of: parent, index).text))
             }
             return ["refs": .array(links)]
         default:
-            return .null
+            return link(value)
         }
+    }
+
+    /// The link that null becomes. There is none for lists in lists.
+    private mutating func link(_ value: JSONValue) -> JSONValue {
+        if !value.isNull { isContradictory = true }
+        return .null
     }
 
     private mutating func split(
         _ object: JSONObject, _ field: NormalizationLinkedField, _ key: ExactText,
         of parent: ExactText, _ index: Int?
     ) -> ExactText {
-        let type = field.concreteType ?? field.selections.member("__typename", of: object)?.string
+        let type = field.concreteType ?? field.selections.typeName(of: object)
         let id = ExactText(
-            field.selections.member("id", of: object)?.recordID
-                ?? clientID(of: object, field, key.text, parent.text, index))
+            recordID(of: object, field.selections, type)
+                ?? clientID(of: object, field, type, key.text, parent.text, index))
         room -= id.text.utf8.count
         let fields = type.map { [ResultRecords.typeKey: JSONValue.string($0)] } ?? [:]
         split(object, field.selections, type: type, id, fields)
@@ -138,13 +161,34 @@ private struct ResultSplitter {
     }
 
     private func clientID(
-        of object: JSONObject, _ field: NormalizationLinkedField, _ key: String, _ parent: String,
-        _ index: Int?
+        of object: JSONObject, _ field: NormalizationLinkedField, _ type: String?, _ key: String,
+        _ parent: String, _ index: Int?
     ) -> String {
         let owner = parent.hasPrefix("client:") ? parent : "client:\(parent)"
         guard let index else { return "\(owner):\(key)" }
-        let place = field.selections.nodeID(of: object) ?? "\(index)"
+        let place = nodeID(of: object, field.selections, type) ?? "\(index)"
         return "\(owner):\(key):\(place)"
+    }
+
+    /// An object's own id, also if only selections around these select it.
+    private func recordID(
+        of object: JSONObject, _ selections: [NormalizationSelection], _ type: String?
+    ) -> String? {
+        if hasOwnNames, let id = object["id"] { return id.recordID }
+        return selections.id(of: object, type, variables)?.recordID
+    }
+
+    /// The id of an edge's node.
+    private func nodeID(
+        of edge: JSONObject, _ selections: [NormalizationSelection], _ type: String?
+    ) -> String? {
+        if hasOwnNames, let id = edge["node"]?["id"] { return id.recordID }
+        for case .linkedField(let field) in selections where field.name == "node" && !field.plural {
+            guard let node = edge[field.responseName]?.object else { continue }
+            let type = field.concreteType ?? field.selections.typeName(of: node)
+            return recordID(of: node, field.selections, type)
+        }
+        return nil
     }
 
     private mutating func key(_ field: AnyObject, _ key: StorageKey) -> ExactText {
@@ -172,29 +216,52 @@ extension NormalizationInlineFragment {
 }
 
 extension [NormalizationSelection] {
-    /// The value of a scalar field of an object, whatever its alias in the response.
-    fileprivate func member(_ name: String, of object: JSONObject) -> JSONValue? {
-        for selection in self {
-            switch selection {
-            case .scalarField(let field) where field.name == name:
-                if let value = object[field.responseName] { return value }
-            case .inlineFragment(let fragment):
-                if let value = fragment.selections.member(name, of: object) { return value }
-            case .condition(let condition):
-                if let value = condition.selections.member(name, of: object) { return value }
-            default: continue
-            }
+    /// An object's type, where it is selected for all types.
+    fileprivate func typeName(of object: JSONObject) -> String? {
+        for case .scalarField(let field) in self where field.name == "__typename" {
+            return object[field.responseName]?.string
         }
         return nil
     }
 
-    /// The id of an edge's node.
-    fileprivate func nodeID(of edge: JSONObject) -> String? {
-        for case .linkedField(let field) in self where field.name == "node" && !field.plural {
-            guard let node = edge[field.responseName]?.object else { continue }
-            return field.selections.member("id", of: node)?.recordID
+    /// The value of an object's `id`, whatever its alias in the response.
+    fileprivate func id(
+        of object: JSONObject, _ type: String?, _ variables: VariableData
+    ) -> JSONValue? {
+        for selection in self {
+            var selections: [NormalizationSelection] = []
+            switch selection {
+            case .scalarField(let field) where field.name == "id":
+                if let value = object[field.responseName] { return value }
+            case .inlineFragment(let fragment) where fragment.counts(for: object, type):
+                selections = fragment.selections
+            case .condition(let condition) where condition.holds(under: variables):
+                selections = condition.selections
+            default: continue
+            }
+            if let value = selections.id(of: object, type, variables) { return value }
         }
         return nil
+    }
+
+    /// Whether no other field is called `id` or `node` in responses.
+    fileprivate var haveOwnNames: Bool {
+        allSatisfy { selection in
+            switch selection {
+            case .scalarField(let field): Self.isOwnName(field.responseName, of: field.name)
+            case .linkedField(let field):
+                Self.isOwnName(field.responseName, of: field.name)
+                    && field.selections.haveOwnNames
+            case .inlineFragment(let fragment): fragment.selections.haveOwnNames
+            case .condition(let condition): condition.selections.haveOwnNames
+            case .defer(let part), .stream(let part): part.selections.haveOwnNames
+            case .handle, .typeDiscriminator, .clientExtension: true
+            }
+        }
+    }
+
+    private static func isOwnName(_ responseName: String, of name: String) -> Bool {
+        responseName == name || responseName != "id" && responseName != "node"
     }
 }
 

@@ -12,8 +12,17 @@ package struct ResultRecords: Sendable, Equatable {
     package init() {}
 
     /// Sets fields of a record, which exists from then on, even if there are none.
-    package mutating func merge(_ fields: [ExactText: JSONValue], into id: ExactText) {
-        records[id, default: [:]].merge(fields) { $1 }
+    /// - Returns: whether fields that the record had already keep their values.
+    @discardableResult
+    package mutating func merge(_ fields: [ExactText: JSONValue], into id: ExactText) -> Bool {
+        guard var record = records.updateValue(fields, forKey: id) else { return true }
+        var agrees = true
+        record.merge(fields) { old, new in
+            agrees = agrees && old == new
+            return new
+        }
+        records[id] = record
+        return agrees
     }
 
     /// As JSON text, keys sorted.

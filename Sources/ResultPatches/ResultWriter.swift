@@ -32,7 +32,7 @@ struct ResultWriter: ~Copyable {
     }
 
     /// Writes the value of `data`.
-    /// - Throws: if a record is missing, or if the patch changed something that the result does not show.
+    /// - Throws: if a record or a field is missing, or if the patch changed something that the result does not show.
     mutating func write(_ plan: ResultPlan) throws(PatchMismatch) {
         if records.records[ResultRecords.rootID] == nil {
             json.writeNull()
@@ -52,7 +52,8 @@ struct ResultWriter: ~Copyable {
         var isFirst = true
         let type = plan.concreteType ?? record[ResultRecords.typeKey]?.string
         for field in plan.fields(of: type) {
-            guard let value = record[ExactText(field.key)] else { continue }
+            // Of every selected field there is a value in the result, so also in the record.
+            guard let value = record[ExactText(field.key)] else { throw PatchMismatch() }
             if isTold { untold[id]?.remove(ExactText(field.key)) }
             if !isFirst { json.raw(UInt8(ascii: ",")) }
             isFirst = false

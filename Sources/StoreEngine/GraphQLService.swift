@@ -77,10 +77,15 @@ package final class GraphQLService: Sendable {
         /// Limit on subscriptions waiting to start, together with the commits queued ahead of them; beyond
         /// it, new ones are refused.
         package var beginningSubscriptions = 65_536
+        /// Approximate bytes of what is prepared for subscriptions waiting to start; beyond it, new ones are refused, and
+        /// those that have caught up wait.
+        package var beginningBytes = 256 << 20
         /// Limit on subscriptions waiting to catch up; beyond it, new ones that resume are refused.
         package var resumingSubscriptions = 65_536
         /// Limit on open subscriptions to sequences from Swift code; beyond it, new ones are refused.
         package var sequenceSubscriptions = 65_536
+        /// Approximate bytes of what is prepared for them; beyond it, new ones are refused.
+        package var sequenceBytes = 256 << 20
 
         package init() {}
     }
@@ -142,11 +147,11 @@ package final class GraphQLService: Sendable {
         catchUp.connect(
             .init(
                 deliver: counted, settle: settle,
-                goOn: { [weak publisher, operations, durable] request in
+                goOn: { [weak publisher, operations] request in
+                    await publisher?.roomToGoOn()
+                    guard request.sink.isWanted else { return }
                     do throws(ExecutionErrors) {
-                        let prepared = try operations.prepare(
-                            request, storedRecords: durable.snapshot.recordCount)
-                        publisher?.post(.subscribe(prepared))
+                        publisher?.goOn(try operations.prepare(request))
                     } catch {
                         counted([Delivery(sink: request.sink, event: .failed(error.errors))])
                     }
@@ -154,8 +159,8 @@ package final class GraphQLService: Sendable {
         self.publisher = publisher
         self.deliver = counted
         sequences = SequenceSubscriptions(
-            schemaService, identity, durable: durable, limit: limits.sequenceSubscriptions,
-            tasks: inputs.tasks, deliver: counted)
+            schemaService, identity, durable: durable, limits: limits, tasks: inputs.tasks,
+            deliver: counted)
         inProgress = MutationsInProgress(
             countLimit: limits.waitingMutations, byteLimit: limits.waitingMutationBytes)
         writer = MutationWriter(
@@ -226,6 +231,9 @@ package final class GraphQLService: Sendable {
 
     /// Bytes of missed results that wait for clients without room.
     package var heldResultBytes: Int { catchUp.heldResultBytes }
+
+    /// Passes of resumed subscriptions that wait until fewer subscriptions wait to begin.
+    package var passesWithoutRoom: Int { publisher.waitingToGoOn }
 
     /// Mutations waiting for the writer.
     package var waitingMutations: Int { writer.waitingCount }
@@ -298,7 +306,7 @@ package final class GraphQLService: Sendable {
         var ready = ReadyRequest(operation: operation, request: request, relay: relay)
         if operation.isStream, relay.explain == nil {
             ready.variables = try operation.coerce(request.variables)
-            if relay.sendsRecords {
+            if relay.sendsRecords, sequences.source(of: operation, ready.variables) == nil {
                 ready.normalization = try operations.normalization(
                     for: withText(request, of: operation))
             }
@@ -381,7 +389,7 @@ package final class GraphQLService: Sendable {
     package func unsubscribe(_ sink: any SubscriptionSink) {
         if sequences.stop(sink) { return }
         catchUp.forget(sink)
-        publisher.post(.unsubscribe(sink))
+        publisher.unsubscribe(sink)
     }
 
     private func query(
@@ -475,7 +483,7 @@ package struct ReadyRequest: Sendable {
     /// For a stream only. Other operations coerce theirs when they are executed.
     fileprivate var variables = CoercedVariables.none
     /// For a stream that wants records only.
-    fileprivate var normalization: Normalization?
+    fileprivate(set) var normalization: Normalization?
     /// For a mutation only: its approximate size in memory.
     fileprivate var byteCount = 0
 }

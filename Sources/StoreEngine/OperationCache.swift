@@ -88,30 +88,32 @@ package final class OperationCache: Sendable {
         } catch {
             throw ExecutionErrors(errors: [error])
         }
-        return try operation(for: key, request.variables, storedRecords).operation
-    }
-
-    private func operation(
-        for key: Key, _ variables: JSONObject, _ storedRecords: () -> Int
-    ) throws(ExecutionErrors) -> Entry {
         let entry = try entry(for: key)
-        guard isWithinLimit(entry, variables, storedRecords) else {
+        guard isWithinLimit(entry, request.variables, storedRecords) else {
             let message = """
                 The result may have more than \(limits.complexity) fields; ask for shorter pages by \
                 "first" or "last", or for less in each.
                 """
             throw ExecutionErrors(errors: [.limitExceeded(message)])
         }
-        return entry
+        return entry.operation
     }
 
-    /// Prepares a stream's request, also again.
-    /// - Parameter request: with the text of its document, which was measured when it was sent.
+    /// The operation of a stream's request, which was measured when it was accepted; its estimate may have grown since, with
+    /// the store.
+    /// - Parameter request: with the text of its document.
+    func operation(
+        ofAccepted request: GraphQLRequest
+    ) throws(ExecutionErrors) -> PreparedOperation {
+        try entry(for: Key(request)).operation
+    }
+
+    /// Prepares a stream's request again, likewise.
     func prepare(
-        _ request: SubscriptionRequest, storedRecords: @autoclosure () -> Int
+        _ request: SubscriptionRequest
     ) throws(ExecutionErrors) -> PreparedSubscription {
         let (asked, key) = (request.request, Key(request.request))
-        let entry = try operation(for: key, asked.variables, storedRecords)
+        let entry = try entry(for: key)
         return PreparedSubscription(
             request: request, operation: entry.operation,
             variables: try entry.operation.coerce(asked.variables),

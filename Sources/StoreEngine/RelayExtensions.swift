@@ -29,7 +29,7 @@ struct RelayExtensions: Sendable {
     /// Whether a request wants its results as record patches, so far as one look tells. An explanation has one result.
     static func asksForRecords(_ request: GraphQLRequest) -> Bool {
         let relay = request.extensions["relay"]
-        return relay?["records"] == true && relay?["explain"] == nil
+        return relay?["records"] == true && (relay?["explain"] ?? .null).isNull
     }
 
     /// Reads the members and ignores unknown ones.

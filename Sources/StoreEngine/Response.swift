@@ -103,12 +103,14 @@ extension Response {
     }
 
     /// An event for a client that has had one of the stream: its records, or the whole result where that is much
-    /// shorter.
+    /// shorter or has no records. (Nothing takes the last event's root away, so a result without one would be that.)
     convenience init(
         event result: ExecutedResult, _ normalizer: RecordNormalizer, _ notes: RelayNotes
     ) {
-        let patch = result.records(normalizer).flatMap {
-            RecordPatch(from: ResultRecords(), to: $0, inPlaceOf: result) { _ in false }
+        let patch = result.records(normalizer).flatMap { records in
+            records.records[ResultRecords.rootID].flatMap { _ in
+                RecordPatch(from: ResultRecords(), to: records, inPlaceOf: result) { _ in false }
+            }
         }
         if let patch {
             self.init(patch: patch, result, notes)

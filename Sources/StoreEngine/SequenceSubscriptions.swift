@@ -10,47 +10,92 @@ import Threads
 /// once the previous one has been taken by the subscriber.
 ///
 /// A cancelled subscription keeps its slot until its task has ended, because the program's code may run on
-/// for a while. So the number of tasks is bounded, whatever clients do.
+/// for a while. So the number of tasks is bounded, whatever clients do, and so is what they keep prepared.
 final class SequenceSubscriptions: Sendable {
     private let service: SchemaService
     private let identity: StoreIdentity
     private let durable: DurableHead
     private let deliver: @Sendable ([Delivery]) -> Void
     private let engineTasks: EngineTasks
-    private let limit: Int
-    /// By sink. A task removes itself when it has ended, and is removed no other way.
-    private let tasks = Lock<[ObjectIdentifier: Task<Void, Never>]>([:])
+    private let countLimit: Int
+    private let byteLimit: Int
+    private let running = Lock(Running())
+
+    private struct Running {
+        /// By sink. A task removes itself when it has ended, and is removed no other way.
+        var tasks: [ObjectIdentifier: Task<Void, Never>] = [:]
+        var memory = SharedMemory()
+    }
+
+    /// A subscription with what it keeps. Its request may be large, and is not needed.
+    private struct Fed: Sendable {
+        let sink: any SubscriptionSink
+        let resumes: Bool
+        let viewer: String?
+        /// Retained so that its identity stays unique. The plan uses its document.
+        let operation: PreparedOperation
+        let plan: Plan
+        let variables: CoercedVariables
+
+        var memoryShare: SharedMemory.Share {
+            SharedMemory.Share(
+                parts: [operation.documentPart, plan.part],
+                ownByteCount: variables.subscriptionByteCount)
+        }
+    }
 
     /// - Parameters:
-    ///   - limit: on subscriptions whose tasks are running; beyond it, new ones are refused.
+    ///   - limits: on subscriptions whose tasks are running, and on what is prepared for them.
     ///   - deliver: takes the deliveries, in order for each subscriber.
     init(
         _ service: SchemaService, _ identity: StoreIdentity, durable: DurableHead,
-        limit: Int, tasks: EngineTasks, deliver: @escaping @Sendable ([Delivery]) -> Void
+        limits: GraphQLService.Limits, tasks: EngineTasks,
+        deliver: @escaping @Sendable ([Delivery]) -> Void
     ) {
         engineTasks = tasks
-        self.limit = limit
+        countLimit = limits.sequenceSubscriptions
+        byteLimit = limits.sequenceBytes
         self.service = service
         self.identity = identity
         self.durable = durable
         self.deliver = deliver
     }
 
-    /// Starts a subscription, if it is of this kind.
-    /// - Throws: if there are too many.
-    func start(_ request: PreparedSubscription) throws(ExecutionErrors) -> Bool {
-        guard request.operation.kind == .subscription else { return false }
-        let plan = request.operation.plan(for: request.variables)
+    /// Where the elements of a subscription come from; nil if it is not of this kind.
+    func source(
+        of operation: PreparedOperation, _ variables: CoercedVariables
+    ) -> (plan: Plan, handler: SubscriptionHandler)? {
+        guard operation.kind == .subscription else { return nil }
+        let plan = operation.plan(for: variables)
         guard let field = plan.root.fields.first,
             case .sequence(let handler)? = service.subscriptions[field.name]
-        else { return false }
-        let isTaken = tasks.withLock { tasks in
-            guard tasks.count < limit else { return false }
+        else { return nil }
+        return (plan, handler)
+    }
+
+    /// Starts a subscription, if it is of this kind.
+    /// - Throws: if there are too many.
+    func start(_ prepared: PreparedSubscription) throws(ExecutionErrors) -> Bool {
+        guard let (plan, handler) = source(of: prepared.operation, prepared.variables) else {
+            return false
+        }
+        let sink = prepared.sink
+        let resumes = if case .resume = prepared.request.start { true } else { false }
+        let fed = Fed(
+            sink: sink, resumes: resumes, viewer: prepared.viewer, operation: prepared.operation,
+            plan: plan, variables: prepared.variables)
+        let share = fed.memoryShare
+        let isTaken = running.withLock { running in
+            guard running.tasks.count < countLimit, running.memory.byteCount < byteLimit else {
+                return false
+            }
+            running.memory.add(share)
             // Done under the lock, so that a task that ends at once finds its own entry.
-            tasks[ObjectIdentifier(request.sink)] = engineTasks.start {
-                await self.run(handler, plan, request)
-                _ = self.tasks.withLock {
-                    $0.removeValue(forKey: ObjectIdentifier(request.sink))
+            running.tasks[ObjectIdentifier(sink)] = engineTasks.start {
+                await self.run(handler, fed)
+                self.running.withLock { running in
+                    running.tasks[ObjectIdentifier(sink)] = nil
+                    running.memory.remove(share)
                 }
             }
             return true
@@ -60,65 +105,63 @@ final class SequenceSubscriptions: Sendable {
             throw ExecutionErrors(errors: [ExecutionError(message, code: .overloaded)])
         }
         // If the sink was stopped before this point, `stop` found no task to cancel.
-        if !request.sink.isWanted { _ = stop(request.sink) }
+        if !sink.isWanted { _ = stop(sink) }
         return true
     }
 
     /// Ends a subscription, if it is of this kind, by cancelling its sequence's task.
     func stop(_ sink: any SubscriptionSink) -> Bool {
-        guard let task = tasks.withLock({ $0[ObjectIdentifier(sink)] }) else { return false }
+        guard let task = running.withLock({ $0.tasks[ObjectIdentifier(sink)] }) else {
+            return false
+        }
         task.cancel()
         return true
     }
 
-    private func run(
-        _ handler: SubscriptionHandler, _ plan: Plan, _ request: PreparedSubscription
-    ) async {
+    private func run(_ handler: SubscriptionHandler, _ fed: Fed) async {
         let end: Delivery.Event
-        if case .resume = request.request.start {
+        if fed.resumes {
             // A sequence from Swift code has no position in the log to resume from.
             let notes = RelayNotes(
                 cursor: identity.cursor(durable.snapshot.sequence), recovered: false)
             deliver([
-                Delivery(sink: request.sink, event: .next(Response(notes))),
-                Delivery(sink: request.sink, event: .caughtUp),
+                Delivery(sink: fed.sink, event: .next(Response(notes))),
+                Delivery(sink: fed.sink, event: .caughtUp),
             ])
         }
         do {
-            try await handler.run(try context(plan, request)) { value in
+            try await handler.run(try context(fed)) { value in
                 try Task.checkCancellation()
-                self.tell(value, plan, request)
-                await Room().wait(for: request.sink)
+                self.tell(value, fed)
+                await Room().wait(for: fed.sink)
                 try Task.checkCancellation()
             }
             end = .completed
         } catch {
-            end = .failed([ExecutionError(thrown: error).at(plan.root.fields.first)])
+            end = .failed([ExecutionError(thrown: error).at(fed.plan.root.fields.first)])
         }
         if Task.isCancelled { return }
-        deliver([Delivery(sink: request.sink, event: end)])
+        deliver([Delivery(sink: fed.sink, event: end)])
     }
 
-    private func context(
-        _ plan: Plan, _ prepared: PreparedSubscription
-    ) throws(ExecutionError) -> SubscriptionContext {
+    private func context(_ fed: Fed) throws(ExecutionError) -> SubscriptionContext {
         let snapshot = durable.snapshot
         var execution = Execution(
-            plan, variables: prepared.variables, on: snapshot, schema: service.executable)
+            fed.plan, variables: fed.variables, on: snapshot, schema: service.executable)
         return SubscriptionContext(
-            arguments: VariableData(try execution.rootArguments(0)), viewer: prepared.viewer,
+            arguments: VariableData(try execution.rootArguments(0)), viewer: fed.viewer,
             records: SnapshotReader(snapshot: snapshot))
     }
 
-    private func tell(_ value: JSONValue, _ plan: Plan, _ prepared: PreparedSubscription) {
+    private func tell(_ value: JSONValue, _ fed: Fed) {
         let snapshot = durable.snapshot
         var execution = Execution(
-            plan, variables: prepared.variables, on: snapshot, schema: service.executable,
-            viewer: prepared.viewer)
+            fed.plan, variables: fed.variables, on: snapshot, schema: service.executable,
+            viewer: fed.viewer)
         let response = Response(
             execution.result(source: .value(value)),
             RelayNotes(cursor: identity.cursor(snapshot.sequence)))
-        deliver([Delivery(sink: prepared.sink, event: .next(response))])
+        deliver([Delivery(sink: fed.sink, event: .next(response))])
     }
 }
 

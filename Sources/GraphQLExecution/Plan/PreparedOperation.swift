@@ -106,6 +106,11 @@ package final class PreparedOperation: Sendable {
             selectionLimit, at: [document.source.location(at: definition.location)])
     }
 
+    /// Selections of the plans that are kept now.
+    package var compiledSelectionCount: Int {
+        plans.withLock { $0.values.reduce(0) { $0 + $1.currentSelectionCount } }
+    }
+
     /// The plan for these variables, which ``coerce(_:)`` has accepted.
     package func plan(for variables: CoercedVariables) -> Plan {
         plan(for: variables, selectionLimit: .max)

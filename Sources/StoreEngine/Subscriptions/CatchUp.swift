@@ -104,7 +104,8 @@ package final class CatchUp: Sendable {
         let deliver: @Sendable ([Delivery]) -> Void
         /// Returns once the sinks have taken everything.
         let settle: @Sendable () async -> Void
-        let goOn: @Sendable (SubscriptionRequest) -> Void
+        /// Returns when the subscription waits to begin, which takes as long as too many others do.
+        let goOn: @Sendable (SubscriptionRequest) async -> Void
     }
 
     /// - Parameters:
@@ -255,7 +256,7 @@ package final class CatchUp: Sendable {
             pass.removeUnwanted()
         }
         for (request, sequence) in pass.removeAll(after: sequence) {
-            outputs.goOn(request.starting(.after(sequence)))
+            await outputs.goOn(request.starting(.after(sequence)))
         }
     }
 
@@ -333,7 +334,7 @@ package final class CatchUp: Sendable {
                 && (end - min($0.sequence, end) > self.eventLimit || $0.sequence < readableAfter)
         }
         for waiting in batch where isTooFar(waiting) {
-            outputs.goOn(waiting.request.starting(.lost))
+            await outputs.goOn(waiting.request.starting(.lost))
         }
         batch.removeAll(where: isTooFar)
         guard let first = batch.map(\.sequence).min() else { return }
@@ -348,7 +349,7 @@ package final class CatchUp: Sendable {
             if error.isLasting {
                 await tellWithoutState(at: first, batch, outputs)
             } else {
-                tryAgain(batch, outputs)
+                await tryAgain(batch, outputs)
             }
             return
         }
@@ -396,11 +397,11 @@ package final class CatchUp: Sendable {
                     // The others need nothing of the unreadable part, if there is a later state to start
                     // from.
                     for waiting in left where waiting.sequence > reached { post(waiting) }
-                    return giveUp(left.filter { $0.sequence == reached }, outputs)
+                    return await giveUp(left.filter { $0.sequence == reached }, outputs)
                 }
                 // They resume from here without folding anything again.
                 kept.keep(replay.snapshot)
-                return tryAgain(left, outputs)
+                return await tryAgain(left, outputs)
             }
             counters.count(\.resumedEvents)
             if replay.snapshot.sequence.isMultiple(of: Self.lookInterval) { pass.removeUnwanted() }
@@ -424,7 +425,7 @@ package final class CatchUp: Sendable {
             pass.removeUnwanted()
         }
         for (request, sequence) in pass.removeAll(after: replay.snapshot.sequence) {
-            outputs.goOn(request.starting(.after(sequence)))
+            await outputs.goOn(request.starting(.after(sequence)))
         }
     }
 
@@ -441,7 +442,8 @@ package final class CatchUp: Sendable {
             state = try await journal.state(near: last, indexes: service.indexes)
         } catch {
             logger.error("Could not read what subscriptions have missed: \(error)")
-            return error.isLasting ? giveUp(batch, outputs) : tryAgain(batch, outputs)
+            return error.isLasting
+                ? await giveUp(batch, outputs) : await tryAgain(batch, outputs)
         }
         if state.sequence > first {
             let isBehind: (Waiting) -> Bool = { $0.sequence >= state.sequence }
@@ -450,16 +452,16 @@ package final class CatchUp: Sendable {
         } else {
             // There is no later state for any of them.
             let isLost: (Waiting) -> Bool = { !$0.isAnnounced || $0.sequence == first }
-            giveUp(batch.filter(isLost), outputs)
+            await giveUp(batch.filter(isLost), outputs)
             await tellFromLog(batch.filter { !isLost($0) }, outputs)
         }
     }
 
     /// Reads again in a moment: a shortage of file descriptors or memory passes, and the log still has the
     /// missed events.
-    private func tryAgain(_ batch: [Waiting], _ outputs: Outputs) {
+    private func tryAgain(_ batch: [Waiting], _ outputs: Outputs) async {
         let (retried, ended, starts) = state.withLock { $0.failed.append(batch) }
-        giveUp(ended, outputs)
+        await giveUp(ended, outputs)
         // They may have ended before they were here to be removed.
         for waiting in retried where !waiting.request.sink.isWanted { forget(waiting.request.sink) }
         guard starts else { return }
@@ -472,16 +474,16 @@ package final class CatchUp: Sendable {
 
     /// The missed events cannot be read. A stream already announced as resuming ends, and its last cursor
     /// remains valid.
-    private func giveUp(_ batch: [Waiting], _ outputs: Outputs) {
-        for waiting in batch where !waiting.isAnnounced {
-            outputs.goOn(waiting.request.starting(.lost))
-        }
+    private func giveUp(_ batch: [Waiting], _ outputs: Outputs) async {
         let message = "What was missed could not be read from the log; resume it later."
         let error = ExecutionError(message, code: .overloaded)
         outputs.deliver(
             batch.filter(\.isAnnounced).map {
                 Delivery(sink: $0.request.sink, event: .failed([error]))
             })
+        for waiting in batch where !waiting.isAnnounced {
+            await outputs.goOn(waiting.request.starting(.lost))
+        }
     }
 }
 

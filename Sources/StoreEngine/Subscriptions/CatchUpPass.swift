@@ -87,8 +87,7 @@ struct CatchUpPass {
             return true
         }
         if byteCount > byteLimit { return false }
-        let operation = try operations.operation(
-            for: request.request, storedRecords: snapshot.recordCount)
+        let operation = try operations.operation(ofAccepted: request.request)
         let variables = try operation.coerce(request.request.variables)
         let key = SubscriptionGroup.Key(
             operation: ObjectIdentifier(operation), variables: variables,
@@ -113,10 +112,10 @@ struct CatchUpPass {
         // The names of fields and types are the same in all states.
         let normalization =
             request.sendsRecords ? try present.normalization(for: request.request) : nil
-        count(ObjectIdentifier(operation), operation.document.approximateByteCount)
-        count(ObjectIdentifier(plan), plan.approximateByteCount)
-        if let normalization { count(normalization.id, normalization.byteCount) }
-        byteCount += SubscriptionGroup.byteCount(variables)
+        count(operation.documentPart)
+        count(plan.part)
+        if let normalization { count(normalization.part) }
+        byteCount += variables.subscriptionByteCount
         (places[key], placesByRequest[asked]) = (groups.count, groups.count)
         for mutation in question.events.mutations {
             concerned[mutation, default: []].append(groups.count)
@@ -128,8 +127,8 @@ struct CatchUpPass {
         return true
     }
 
-    private mutating func count(_ part: ObjectIdentifier, _ bytes: Int) {
-        if counted.insert(part).inserted { byteCount += bytes }
+    private mutating func count(_ part: (id: ObjectIdentifier, byteCount: Int)) {
+        if counted.insert(part.id).inserted { byteCount += part.byteCount }
     }
 
     /// A result for a sink that had no room for it and left the pass.

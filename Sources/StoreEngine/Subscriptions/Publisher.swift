@@ -21,6 +21,10 @@ final class Publisher: Sendable {
         case unsubscribe(any SubscriptionSink)
 
         fileprivate var step: Step? { if case .step(let step) = self { step } else { nil } }
+
+        fileprivate var subscription: PreparedSubscription? {
+            if case .subscribe(let subscription) = self { subscription } else { nil }
+        }
     }
 
     /// Commits waiting to be published.
@@ -55,6 +59,7 @@ final class Publisher: Sendable {
     private let settle: @Sendable () async -> Void
     private let tasks: EngineTasks
     private let queue: SerialQueue<Message>
+    private let beginning: BeginningSubscriptions
     private let outgoing: OutgoingDeliveries
     private let table: Lock<SubscriptionTable>
     /// Commits that may wait before the writer has to pause, not counting those it has already appended.
@@ -81,6 +86,7 @@ final class Publisher: Sendable {
         self.catchUp = catchUp
         stepLimit = Waiting(
             count: limits.unpublishedCommits, byteCount: limits.unpublishedBytes)
+        beginning = BeginningSubscriptions(byteLimit: limits.beginningBytes)
         // Not counting the excess of a single message.
         let outgoing = OutgoingDeliveries(
             limit: DeliverySize(
@@ -114,16 +120,29 @@ final class Publisher: Sendable {
         }
     }
 
-    /// Takes subscriptions that end, or that were accepted before.
-    func post(_ message: Message) {
-        assert(message.step == nil, "steps are counted")
-        _ = queue.post(message, isLimited: false) { self.work(off: &$0) }
+    /// Takes a new subscription. False if too many are waiting to start, or too much is prepared for them.
+    func subscribe(_ request: PreparedSubscription) -> Bool {
+        guard beginning.admit(request) else { return false }
+        let isTaken = queue.post(.subscribe(request)) { self.work(off: &$0) }
+        if !isTaken { beginning.remove([request]) }
+        return isTaken
     }
 
-    /// Takes a new subscription. False if too many are waiting to start.
-    func subscribe(_ request: PreparedSubscription) -> Bool {
-        queue.post(.subscribe(request)) { self.work(off: &$0) }
+    /// Returns once a subscription that was accepted before should be prepared for ``goOn(_:)``.
+    func roomToGoOn() async { await beginning.room() }
+
+    /// Takes a subscription that was accepted before.
+    func goOn(_ request: PreparedSubscription) {
+        beginning.add(request)
+        _ = queue.post(.subscribe(request), isLimited: false) { self.work(off: &$0) }
     }
+
+    func unsubscribe(_ sink: any SubscriptionSink) {
+        _ = queue.post(.unsubscribe(sink), isLimited: false) { self.work(off: &$0) }
+    }
+
+    /// Those that wait until there is room to go on.
+    var waitingToGoOn: Int { beginning.waitingCount }
 
     private func work(off messages: inout ArraySlice<Message>) {
         let batch = messages.prefix(Self.batchLimit)
@@ -135,6 +154,7 @@ final class Publisher: Sendable {
             return (count, table.snapshot.sequence)
         }
         let handled = Waiting(batch.prefix(handledCount).lazy.compactMap(\.step))
+        beginning.remove(batch.prefix(handledCount).compactMap(\.subscription))
         messages = messages.dropFirst(handledCount)
         toldThrough.store(sequence, ordering: .releasing)
         let wasFull = waitingSteps.withLock { waiting in

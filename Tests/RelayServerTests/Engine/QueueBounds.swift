@@ -73,11 +73,18 @@ struct QueueBound {
                 name: "subscriptions that wait to begin, with the commits before them",
                 bound: grouped(limits.beginningSubscriptions), atTheBound: refused),
             QueueBound(
+                name: "what is prepared for subscriptions that wait to begin",
+                bound: "\(limits.beginningBytes >> 20) MiB, plus one subscription's for each pass",
+                atTheBound: "\(refused); those that have caught up wait"),
+            QueueBound(
                 name: "subscriptions that wait for what they have missed",
                 bound: grouped(limits.resumingSubscriptions), atTheBound: refused),
             QueueBound(
                 name: "subscriptions to sequences of Swift code whose tasks run",
-                bound: grouped(limits.sequenceSubscriptions), atTheBound: refused),
+                bound: """
+                    \(grouped(limits.sequenceSubscriptions)), and \(limits.sequenceBytes >> 20) MiB of what is \
+                    prepared
+                    """, atTheBound: refused),
             QueueBound(
                 name: "queries of the past that wait", bound: grouped(PastQueries.Limits().waiting),
                 atTheBound: refused),

@@ -63,11 +63,16 @@ import Testing
         "subscriptions that wait to begin, with the commits before them": [
             "RelayServerTests/Engine/PublisherTests.soManySubscriptionsWaitToBeginAndNoMore"
         ],
+        "what is prepared for subscriptions that wait to begin": [
+            "RelayServerTests/Engine/PreparedBoundsTests.soManyBytesOfSubscriptionsWaitToBeginAndNoMore",
+            "RelayServerTests/Engine/PreparedBoundsTests.whatIsCaughtUpIsPreparedWhenThereIsRoom",
+        ],
         "subscriptions that wait for what they have missed": [
             "RelayServerTests/Engine/ResumeTests.soManyStreamsWaitForWhatTheyHaveMissedAndNoMore"
         ],
         "subscriptions to sequences of Swift code whose tasks run": [
             "RelayServerTests/Handlers/HandlersTests.soManySequencesAreOpenAndNoMore",
+            "RelayServerTests/Engine/PreparedBoundsTests.soManyBytesOfSequencesAreOpenAndNoMore",
             "RelayServerTests/Handlers/HandlersTests.aSequenceThatGoesOnAfterItsEndKeepsItsPlace",
         ],
         "queries of the past that wait": [

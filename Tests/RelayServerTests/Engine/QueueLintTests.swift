@@ -63,8 +63,9 @@ import Testing
         StoreEngine/Subscriptions/SinkSet.swift positions = flag --max-operations
         StoreEngine/Subscriptions/SinkSet.swift sinks = flag --max-operations
         StoreEngine/Subscriptions/Subscription.swift newSinks = flag --max-operations
-        StoreEngine/Subscriptions/SubscriptionMemory.swift groups = flag --max-operations
-        StoreEngine/Subscriptions/SubscriptionMemory.swift shared = flag --max-operations
+        StoreEngine/Subscriptions/BeginningSubscriptions.swift waiting = by the passes of CatchUp
+        StoreEngine/Subscriptions/SharedMemory.swift parts = by the owners, of which each has a bound
+        StoreEngine/Subscriptions/SubscriptionMemory.swift shares = flag --max-operations
         StoreEngine/Subscriptions/SubscriptionTable.swift behind = by the subscriptions that one batch of the publisher begins
         StoreEngine/Subscriptions/SubscriptionTable.swift deliveries = queue results on their way to connections
         StoreEngine/Subscriptions/SubscriptionTable.swift eventGroups = flag --max-operations

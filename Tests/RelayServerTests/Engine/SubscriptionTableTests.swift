@@ -53,7 +53,7 @@ import Testing
         let subscription = try OperationCache(schema: service.executable).prepare(
             SubscriptionRequest(
                 request: request, sink: TestSink(), sendsRecords: false, showsOptimistic: true,
-                start: .now), storedRecords: 0)
+                start: .now))
         var told: [Response] = []
         table.handle(
             [.step(expected), .step(second), .subscribe(subscription)], isBehind: false
