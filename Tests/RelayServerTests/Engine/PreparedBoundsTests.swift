@@ -51,7 +51,7 @@ struct PreparedBoundsTests {
         try await eventually("all subscriptions") {
             engine.service.subscriptionCounts.subscriptions == 5 ? true : nil
         }
-        try subscribe(3)
+        try await eventually("room") { try? subscribe(3) }
     }
 
     /// Those that have been caught up go on as the publisher gets to them.
