@@ -27,7 +27,7 @@ package struct Configuration: Sendable, Hashable {
         do throws(JSONError) {
             value = try JSONValue(parsing: bytes)
         } catch {
-            throw Mistake(description: "It is not JSON: \(error).")
+            throw Mistake(description: error.description)
         }
         guard let members = value.object else {
             throw Mistake(description: "It must be a JSON object, such as {\"schema\": \"FILE\"}.")

@@ -97,6 +97,19 @@ import Testing
         #expect(environment.lookup(Adv_count(key: outer)).data?.`default` == "sent")
     }
 
+    /// One value where a list is expected is a list of one, with an argument of the fragment in it as well.
+    @Test func aListOfOneIsReadAsItWasSent() throws {
+        let environment = MockEnvironment()
+        let query = AdvListQuery()
+        try environment.cachePayload(
+            query, #"{"data": {"things": [{"__typename": "Type"}]}}"#)
+        let data = try environment.lookup(
+            selector: query.createDescriptor().fragment, as: AdvListQuery.Data.self
+        ).value()
+        let list = environment.lookup(Adv_list(key: try #require(data))).data
+        #expect(list?.things.map(\.__typename) == ["Type"])
+    }
+
     /// The store has one root, with a type of its own; a server does not know that type.
     @Test func theRootHasTheTypeThatTheServerGaveIt() async throws {
         let environment = MockEnvironment()

@@ -56,6 +56,21 @@ import Testing
         #expect(text.contains("cursors: edges {\n        cursor\n        node {\n          id"))
     }
 
+    /// The compiler selects the nodes of a connection under no condition; what the document selects of them has its own.
+    @Test(arguments: [true, false])
+    func nodesOfAConnectionMayBeLeftOut(_ isFull: Bool) async throws {
+        let text = isFull ? #", "text": "Milk""# : ""
+        let e = environment(
+            """
+            {"data": {"user": {"id": "u", "todos": {
+              "edges": [{"cursor": "1", "node": {"id": "a", "__typename": "Todo"\(text)}}],
+              "pageInfo": {"endCursor": "1", "hasNextPage": false}}}}}
+            """)
+        let user = try #require(try await e.fetch(HiddenQuery(full: isFull)).data?.user)
+        let edges = try #require(e.lookup(Hidden_user(key: user)).data?.todos?.edges)
+        #expect(edges.map { $0?.node?.text } == [isFull ? "Milk" : nil])
+    }
+
     @Test func whatDependsOnTheTypeIsACase() async throws {
         let todo = environment(
             #"{"data": {"node": {"__typename": "Todo", "id": "a", "text": "Milk", "complete": true}}}"#

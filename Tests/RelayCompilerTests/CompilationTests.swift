@@ -9,7 +9,7 @@ import Testing
         """
 
     private func compile(
-        _ files: [String: String], schema: String = schema,
+        _ files: [String: String], schema: String = schema, client: String = "",
         layout: Compilation.Layout = .byDefinition, persists: Bool = false
     ) throws(Compilation.Failure) -> Compilation {
         func input(_ name: String, _ text: String) -> Compilation.InputFile {
@@ -17,7 +17,9 @@ import Testing
         }
         return try Compilation(
             files.sorted { $0.key < $1.key }.map { input($0.key, $0.value) },
-            schema: [input("schema.graphql", schema)], layout: layout, persists: persists)
+            schema: [input("schema.graphql", schema)],
+            client: client.isEmpty ? [] : [input("client.graphql", client)], layout: layout,
+            persists: persists)
     }
 
     private static let list = """
@@ -37,6 +39,22 @@ import Testing
             ])
         #expect((compilation.operationCount, compilation.fragmentCount) == (1, 1))
         #expect(compilation.persisted.isEmpty)
+    }
+
+    /// No server gives it a value, so data without it is whole.
+    @Test func aFieldOfTheClientAloneIsOptional() throws {
+        let files = try compile(
+            [
+                "Row.graphql":
+                    "fragment Row_user on User { id isSelected: isChosen again: isChosen @required(action: NONE) }"
+            ],
+            client: "extend type User { isChosen: Boolean! }"
+        ).files
+        let row = try #require(files.first { $0.name == "Row_user.graphql.swift" }).text
+        #expect(row.contains("var id: String\n"))
+        #expect(row.contains("var isSelected: Bool?\n"))
+        #expect(row.contains("isSelected = try record.optionalBool(\"isSelected\")"))
+        #expect(row.contains("var again: Bool\n"))
     }
 
     /// Also without a document: build systems name outputs before a tool runs.
@@ -134,7 +152,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "It is not JSON"), ("[]", "It must be a JSON object"),
+        ("", "Invalid JSON at byte 0: the text ends too early."),
+        ("[]", "It must be a JSON object"),
         (#"{"schema": 1}"#, "\"schema\" must be a string, or a list of strings."),
         (#"{"schema": ["a", 1]}"#, "\"schema\" must be a string, or a list of strings."),
         (#"{"scalars": {"Date": 1}}"#, "\"scalars\" must be an object"),

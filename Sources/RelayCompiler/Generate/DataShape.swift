@@ -49,6 +49,8 @@ final class DataMember {
     let type: WrappedType
     /// Whether `@include` or `@skip` may leave it out.
     let isConditional: Bool
+    /// Whether only the client has the field: no server gives it a value, so it is null until the program does.
+    let isClient: Bool
     /// Whether it has `@required` wherever it is selected, so that no data has its null.
     let isRequired: Bool
     /// Whether its record disappears where it is null. (With THROW there is no data at all.)
@@ -66,12 +68,13 @@ final class DataMember {
     ///   of them only, so what each has is sure, and what one has is possible.
     init(
         name: String, definition: SchemaField?, type: WrappedType, isConditional: Bool,
-        directives: [[Directive]], shape: DataShape?, trees: [SelectionTree]
+        isClient: Bool = false, directives: [[Directive]], shape: DataShape?, trees: [SelectionTree]
     ) {
         self.name = name
         self.definition = definition
         self.type = type
         self.isConditional = isConditional
+        self.isClient = isClient
         self.shape = shape
         self.trees = trees
         isRequired = !directives.isEmpty && directives.allSatisfy { $0.requiredAction != nil }
@@ -87,7 +90,7 @@ final class DataMember {
     }
 
     /// The same for a field whose errors are caught: where there are none.
-    var isPresentOrFailed: Bool { type.isNonNull && !mayBubble && !isNulled }
+    var isPresentOrFailed: Bool { type.isNonNull && !mayBubble && !isNulled && !isClient }
 
     /// Whether the elements of a list are never null.
     var hasPresentElements: Bool { type.listItem?.isNonNull == true && shape?.bubbles != true }

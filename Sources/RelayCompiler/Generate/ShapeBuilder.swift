@@ -31,7 +31,9 @@ struct ShapeBuilder {
         for source in sources { collect(source, object, &found) }
         return DataShape(
             type: place,
-            members: (found.names + found.aliases).compactMap { found.fields[$0] }.map(member),
+            members: (found.names + found.aliases).compactMap { found.fields[$0] }.map {
+                member($0, isAdded: found.added.contains($0.name))
+            },
             spreads: found.spreadNames.map {
                 DataSpread(fragment: $0, isConditional: found.spreads[$0] ?? false)
             },
@@ -85,6 +87,8 @@ struct ShapeBuilder {
         var fields: [String: FoundField] = [:]
         /// Readers have them after the fields.
         var aliases: [String] = []
+        /// Fields that the compiler has added, without a condition.
+        var added: Set<String> = []
         var spreadNames: [String] = []
         /// Whether it is conditional.
         var spreads: [String: Bool] = [:]
@@ -104,7 +108,10 @@ struct ShapeBuilder {
         for entry in source.tree.entries {
             switch entry {
             case .field(let field):
-                guard isSelected(field) else { continue }
+                guard isSelected(field) else {
+                    found.added.insert(field.responseName)
+                    continue
+                }
                 found.add(
                     field.responseName,
                     .init(field: field, tree: field.tree, isConditional: source.isConditional))
@@ -132,10 +139,11 @@ struct ShapeBuilder {
         field.isWritten || isComplete && ["id", "node", "__typename"].contains(field.name)
     }
 
-    private func member(_ found: FoundField) -> DataMember {
+    /// - Parameter isAdded: whether the compiler selects the field, too, so that it is there under no condition.
+    private func member(_ found: FoundField, isAdded: Bool) -> DataMember {
         let isConditional = found.occurrences.allSatisfy(\.isConditional)
         // What is selected under a condition is there whenever the field is, unless it is selected elsewhere, too.
-        let isAlone = found.occurrences.count == 1
+        let isAlone = found.occurrences.count == 1 && !isAdded
         let sources = found.occurrences.compactMap { occurrence in
             occurrence.tree.map {
                 DataShape.Source(
@@ -154,6 +162,7 @@ struct ShapeBuilder {
         return DataMember(
             name: found.name, definition: first.definition, type: first.definition.type,
             isConditional: isConditional,
+            isClient: !["__id", "id"].contains(first.name) && schema.isClient(first),
             directives: found.occurrences.map { $0.field?.directives ?? [] }, shape: inner,
             trees: sources.map(\.tree))
     }

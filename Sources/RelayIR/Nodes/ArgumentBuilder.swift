@@ -49,6 +49,9 @@ struct ArgumentBuilder {
         case .list(let items):
             return ListValueArgument(
                 name: name, items: items.map { argument("", $0, type?.listItem) })
+        case _ where type?.listItem != nil:
+            // One value becomes a list of one, as in a constant.
+            return ListValueArgument(name: name, items: [argument("", value, type?.listItem)])
         case .object(let fields):
             return ObjectValueArgument(
                 name: name,

@@ -170,7 +170,7 @@ extension Schema {
     }
 
     /// Whether only the client knows a field.
-    func isClient(_ field: SelectedField) -> Bool {
+    package func isClient(_ field: SelectedField) -> Bool {
         field.name == RelayDirectives.recordIDField || isAdded(field.definition.location)
     }
 

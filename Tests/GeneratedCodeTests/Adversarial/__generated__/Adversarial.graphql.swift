@@ -2700,3 +2700,73 @@ extension Adv_outer_Key {
     /// The fragment, which only its own code opens.
     func asFragment() -> Adv_outer { Adv_outer(key: self) }
 }
+
+struct AdvListQuery: Relay.Operation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvListQuery",[["Node",1,"Optional","Result","Other"]],1,["Query",[[2,\#
+            "Adv_list"]]],[[[1,"things",["__typename",[3,0,["id"]]],0,1,0,[[0,"filter",\#
+            {"and":[{"inout":1,"self":5}],"inout":1}]]]]],"query AdvListQuery {\n\#
+              ...Adv_list\n\#
+            }\n\#
+            \n\#
+            fragment Adv_list on Query {\n\#
+              things(filter: {and: {self: 5, inout: 1}, inout: 1}) {\n\#
+                __typename\n\#
+                ... on Node {\n\#
+                  __isNode: __typename\n\#
+                  id\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    typealias Variables = EmptyVariables
+    var variables: EmptyVariables
+
+    init(variables: EmptyVariables) { self.variables = variables }
+
+    struct Data: ReadableRecord, Equatable, Adv_list_Key {
+        var fragment_Adv_list: FragmentPointer
+
+        init(_ record: inout RecordReader) throws {
+            fragment_Adv_list = record.fragment("Adv_list")
+        }
+    }
+}
+
+struct Adv_list: Relay.Fragment, Hashable, Sendable {
+    static let node = ReaderFragment(
+        artifact: #"""
+            [1,"Adv_list",0,["Query",[[1,"things",["__typename"],0,1,0,[[2,"filter",[[1,\#
+            "and",[[2,"",[["self","n"],[0,"inout",1]]]]],[0,"inout",1]]]]]],[["n",5]]]]
+            """#)
+    var fragmentPointer: FragmentPointer
+
+    init(key: any Adv_list_Key) { fragmentPointer = key.fragment_Adv_list }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    struct Data: ReadableRecord, Equatable {
+        var things: [Thing_things]
+
+        init(_ record: inout RecordReader) throws { things = try record.completeList("things") }
+
+        struct Thing_things: ReadableRecord, Equatable {
+            var __typename: String
+
+            init(_ record: inout RecordReader) throws {
+                __typename = try record.string("__typename")
+            }
+        }
+    }
+}
+
+/// Data in which `Adv_list` is spread.
+protocol Adv_list_Key { var fragment_Adv_list: FragmentPointer { get } }
+
+extension Adv_list_Key {
+    /// The fragment, which only its own code opens.
+    func asFragment() -> Adv_list { Adv_list(key: self) }
+}

@@ -934,3 +934,136 @@ public struct CursorsQuery: Relay.Operation, Hashable, Sendable {
         }
     }
 }
+
+public struct HiddenQuery: Relay.Operation, Hashable, Sendable {
+    public static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"HiddenQuery",0,1,["Query",[[1,"user",[[2,"Hidden_user"]],"User"]],["full"]],\#
+            [[[1,"user",[[1,"todos",[[1,"edges",[[4,"full",[[1,"node",["text"],"Todo"]],1],\#
+            "cursor",[1,"node",["__typename","id"],"Todo"]],"TodoEdge",1],[1,"pageInfo",\#
+            ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[[0,"first",10]]],\#
+            [2,2,"todos","connection","Hidden_todos",0,[[0,"first",10]]],"id"],"User"]]],\#
+            "query HiddenQuery($full: Boolean!) {\n\#
+              user {\n\#
+                ...Hidden_user\n\#
+                id\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment Hidden_user on User {\n\#
+              todos(first: 10) {\n\#
+                edges {\n\#
+                  node @include(if: $full) {\n\#
+                    id\n\#
+                    text\n\#
+                  }\n\#
+                  cursor\n\#
+                  node {\n\#
+                    __typename\n\#
+                    id\n\#
+                  }\n\#
+                }\n\#
+                pageInfo {\n\#
+                  endCursor\n\#
+                  hasNextPage\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    public var variables: Variables
+
+    public init(variables: Variables) { self.variables = variables }
+
+    public init(full: Bool) {
+        self.init(variables: Variables(full: full))
+    }
+
+    public struct Variables: VariableDataConvertible, Hashable, Sendable {
+        public var full: Bool
+
+        public init(full: Bool) {
+            self.full = full
+        }
+
+        public var variableData: VariableData {
+            ["full": full]
+        }
+    }
+
+    public struct Data: ReadableRecord, Equatable {
+        /// Found by id or by any @unique field.
+        public var user: User_user?
+
+        public init(_ record: inout RecordReader) throws {
+            user = try record.optionalLinked("user")
+        }
+
+        public struct User_user: ReadableRecord, Equatable, Hidden_user_Key {
+            public var fragment_Hidden_user: FragmentPointer
+
+            public init(_ record: inout RecordReader) throws {
+                fragment_Hidden_user = record.fragment("Hidden_user")
+            }
+        }
+    }
+}
+
+public struct Hidden_user: Relay.Fragment, Hashable, Sendable {
+    public static let node = ReaderFragment(
+        artifact: #"""
+            [1,"Hidden_user",0,["User",[[1,"__Hidden_todos_connection",[[1,"edges",[[4,\#
+            "full",[[1,"node",["id","text"],"Todo"]],1],"cursor",[1,"node",["__typename"],\#
+            "Todo"]],"TodoEdge",1],[1,"pageInfo",["endCursor","hasNextPage"],"PageInfo"]],\#
+            "TodoConnection",0,"todos"]],[[0,"full"]],[0,0,0,[[["todos"]]]]]]
+            """#)
+    public var fragmentPointer: FragmentPointer
+
+    public init(key: any Hidden_user_Key) { fragmentPointer = key.fragment_Hidden_user }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    public init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    public struct Data: ReadableRecord, Equatable {
+        /// An argument named like a field of the node filters by equality when it is given.
+        public var todos: TodoConnection_todos?
+
+        public init(_ record: inout RecordReader) throws {
+            todos = try record.optionalLinked("todos")
+        }
+
+        public struct TodoConnection_todos: ReadableRecord, Equatable {
+            public var edges: [TodoEdge_edges?]?
+
+            public init(_ record: inout RecordReader) throws {
+                edges = try record.optionalList("edges")
+            }
+
+            public struct TodoEdge_edges: ReadableRecord, Equatable {
+                public var node: Todo_node?
+
+                public init(_ record: inout RecordReader) throws {
+                    node = try record.selects("node") ? record.optionalLinked("node") : nil
+                }
+
+                public struct Todo_node: ReadableRecord, Equatable {
+                    public var id: String?
+                    public var text: String?
+
+                    public init(_ record: inout RecordReader) throws {
+                        id = try record.selects("id") ? record.optionalString("id") : nil
+                        text = try record.selects("text") ? record.optionalString("text") : nil
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Data in which `Hidden_user` is spread.
+public protocol Hidden_user_Key { var fragment_Hidden_user: FragmentPointer { get } }
+
+extension Hidden_user_Key {
+    /// The fragment, which only its own code opens.
+    public func asFragment() -> Hidden_user { Hidden_user(key: self) }
+}
