@@ -35,14 +35,11 @@ import Testing
                 + "argument. Did you mean \"complete\"? (2:56)"),
         Mistake(
             "query Q { user @connection(key: \"A_user\") { id } }",
-            "Field \"user\" cannot have @connection: type \"User\" has no field \"edges\". (1:16)",
-            "Expected field \"user\" to have a \"first\" or \"last\" argument. (1:11)",
-            "Expected field \"user\" with @connection to select \"edges\". (1:11)"),
+            "Field \"user\" cannot have @connection: type \"User\" has no field \"edges\". (1:16)"),
         Mistake(
             "query Q { nodes(ids: []) @connection(key: \"A_nodes\") { id } }",
-            "Field \"nodes\" cannot have @connection: its value is a list, of type \"[Node]!\". (1:26)",
-            "Expected field \"nodes\" to have a \"first\" or \"last\" argument. (1:11)",
-            "Expected field \"nodes\" with @connection to select \"edges\". (1:11)"),
+            "Field \"nodes\" cannot have @connection: its value is a list, of type \"[Node]!\". (1:26)"
+        ),
     ])
     func connections(_ mistake: Mistake) throws { try check(mistake) }
 
@@ -124,6 +121,23 @@ import Testing
                 + "fields to fetch both if this was intentional. (2:61, 3:22)"),
     ])
     func arguments(_ mistake: Mistake) throws { try check(mistake) }
+
+    /// A fragment that nothing spreads yet has a type, too.
+    @Test(arguments: [
+        Mistake(
+            "fragment F on User { a: id a: userId }",
+            "Fields \"a\" conflict because \"id\" and \"userId\" are different fields. Use different aliases on "
+                + "the fields to fetch both if this was intentional. (1:22, 1:28)"),
+        Mistake(
+            """
+            query Q { user { ...G @arguments(n: 1) } }
+            fragment F on User { ...G @arguments(n: 2) a: id }
+            fragment G on User @argumentDefinitions(n: {type: "Int"}) { a: userId todos(first: $n) { edges { cursor } } }
+            """,
+            "Fields \"a\" conflict because \"id\" and \"userId\" are different fields. Use different aliases on "
+                + "the fields to fetch both if this was intentional. (2:44, 3:61)"),
+    ])
+    func fragmentsThatNothingSpreadsAreMerged(_ mistake: Mistake) throws { try check(mistake) }
 
     @Test func whatAFragmentDeclaresItNeedNotUse() throws {
         let documents = try compile(
