@@ -176,7 +176,8 @@ import Testing
         }
         let documents = try compile(fragment(on: type), schema)
         let text = try #require(documents.operation("Q")?.text)
-        #expect(text.hasPrefix("query Q($id: ID!) {\n  node(id: $id) {\n    __typename\n"), "\(text)")
+        #expect(
+            text.hasPrefix("query Q($id: ID!) {\n  node(id: $id) {\n    __typename\n"), "\(text)")
         #expect(documents.fragment("F")?.node.metadata.refetch?.path == ["node"])
         let message =
             "Cannot refetch fragment \"F\": \"Any\" is neither Query nor Viewer nor a Node. (1:19)"

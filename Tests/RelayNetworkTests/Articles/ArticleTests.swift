@@ -197,7 +197,8 @@ struct ArticleTests {
             }
         }
         func file(_ name: String) throws -> [String] {
-            try Self.lines(Self.folder.appending(path: "../../FirstApp/Sources/Todos/\(name).swift"))
+            try Self.lines(
+                Self.folder.appending(path: "../../FirstApp/Sources/Todos/\(name).swift"))
         }
         try #require(pieces.count == 5)
         #expect(try pieces[1...3].flatMap(\.self) == file("Todos"))
