@@ -20,9 +20,7 @@ extension SwiftText {
     /// As many `#` as make neither a quote nor a backslash in the text special.
     private static func marks(for text: String) -> String {
         var marks = "#"
-        while text.utf8.contains("\"\(marks)".utf8) || text.utf8.contains("\\\(marks)".utf8)
-            || text.utf8.contains("\"\"\"".utf8) && marks.isEmpty
-        {
+        while text.utf8.contains("\"\(marks)".utf8) || text.utf8.contains("\\\(marks)".utf8) {
             marks += "#"
         }
         return marks
