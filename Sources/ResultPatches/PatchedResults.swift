@@ -32,6 +32,8 @@ package struct PatchedResults {
     private var records = ResultRecords()
     /// The records are not what the server takes them to be.
     private var areRecordsWrong = false
+    /// The records are all of the last result: none, if it had no data.
+    private var isBaseKnown = false
     private var costlyMessageCount = 0
     /// The cursor of the last response, if the server sends cursors.
     package private(set) var cursor: String?
@@ -60,11 +62,11 @@ package struct PatchedResults {
         if message.cursor != nil, let data = message.result {
             guard let made = normalizer.records(of: data) else {
                 // The next live result is whole; the patch of an event is made from nothing anyway.
-                (records, areRecordsWrong) = (ResultRecords(), false)
+                (records, areRecordsWrong, isBaseKnown) = (ResultRecords(), false, false)
                 costlyMessageCount += 1
                 return .response(bytes, isWorthAsking: arePatchesCheap)
             }
-            records = made
+            (records, isBaseKnown) = (made, true)
             areRecordsWrong = !canMakeAgain(data)
             return .response(bytes, isWorthAsking: !areRecordsWrong)
         }
@@ -88,10 +90,10 @@ package struct PatchedResults {
     private mutating func response(to message: StreamMessage, _ patch: JSONObject) -> [UInt8]? {
         do throws(PatchMismatch) {
             try records.apply(patch)
-            let removesRoot = patch[ResultRecords.rootID.text] == .null
-            guard records.records[ResultRecords.rootID] != nil || removesRoot else {
+            guard isBaseKnown || records.records[ResultRecords.rootID] != nil else {
                 throw PatchMismatch()
             }
+            isBaseKnown = true
             var writer = ResultWriter(records, patch: patch)
             writer.json.raw("{\"data\":")
             try writer.write(plan)

@@ -77,8 +77,8 @@ package final class GraphQLService: Sendable {
         /// Limit on subscriptions waiting to start, together with the commits queued ahead of them; beyond
         /// it, new ones are refused.
         package var beginningSubscriptions = 65_536
-        /// Approximate bytes of what is prepared for subscriptions waiting to start; beyond it, new ones are refused, and
-        /// those that have caught up wait.
+        /// Approximate bytes of the requests of subscriptions waiting to start, and of what is prepared for them; beyond it,
+        /// new ones are refused, and those that go on after a pass wait.
         package var beginningBytes = 256 << 20
         /// Limit on subscriptions waiting to catch up; beyond it, new ones that resume are refused.
         package var resumingSubscriptions = 65_536
@@ -306,6 +306,8 @@ package final class GraphQLService: Sendable {
         var ready = ReadyRequest(operation: operation, request: request, relay: relay)
         if operation.isStream, relay.explain == nil {
             ready.variables = try operation.coerce(request.variables)
+            ready.byteCount =
+                request.approximateByteCount + ready.variables.subscriptionByteCount
             if relay.sendsRecords {
                 let isSequence = sequences.source(of: operation, ready.variables) != nil
                 ready.normalization = try operations.normalization(
@@ -377,7 +379,7 @@ package final class GraphQLService: Sendable {
                 sendsRecords: relay.sendsRecords, showsOptimistic: relay.showsOptimistic,
                 start: relay.resume.map { .resume($0) } ?? .now),
             operation: ready.operation, variables: ready.variables,
-            normalization: ready.normalization)
+            normalization: ready.normalization, ownByteCount: ready.byteCount)
         if try !sequences.start(subscription), !publisher.subscribe(subscription) {
             counters.count(\.refusals)
             let message = "Too many subscriptions are waiting to begin; try again later."
@@ -485,7 +487,7 @@ package struct ReadyRequest: Sendable {
     fileprivate var variables = CoercedVariables.none
     /// For a stream that wants records only.
     fileprivate(set) var normalization: Normalization?
-    /// For a mutation only: its approximate size in memory.
+    /// Approximate memory of a mutation's request, and of a stream's with its coerced variables.
     fileprivate var byteCount = 0
 }
 

@@ -114,10 +114,11 @@ package final class OperationCache: Sendable {
     ) throws(ExecutionErrors) -> PreparedSubscription {
         let (asked, key) = (request.request, Key(request.request))
         let entry = try entry(for: key)
+        let variables = try entry.operation.coerce(asked.variables)
         return PreparedSubscription(
-            request: request, operation: entry.operation,
-            variables: try entry.operation.coerce(asked.variables),
-            normalization: request.sendsRecords ? try normalization(entry, key) : nil)
+            request: request, operation: entry.operation, variables: variables,
+            normalization: request.sendsRecords ? try normalization(entry, key) : nil,
+            ownByteCount: asked.approximateByteCount + variables.subscriptionByteCount)
     }
 
     /// How the results of a request's operation are split into records; nil if they are not.

@@ -98,7 +98,7 @@ package final class PastSubscription {
                 request: SubscriptionRequest(
                     request: request, sink: sink, sendsRecords: false, showsOptimistic: false,
                     start: .now),
-                operation: operation, variables: variables, normalization: nil)
+                operation: operation, variables: variables, normalization: nil, ownByteCount: 0)
             table.handle([.subscribe(subscription)], isBehind: false, hand: sink.receive)
             subscriber = Subscriber(plan: plan, variables: variables, table: table)
         } catch let error as ExecutionErrors {

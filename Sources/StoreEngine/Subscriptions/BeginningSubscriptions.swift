@@ -68,6 +68,6 @@ extension PreparedSubscription {
         let planned = (document.id, document.byteCount + 512 * operation.compiledSelectionCount)
         return SharedMemory.Share(
             parts: [planned] + (normalization.map { [$0.part] } ?? []),
-            ownByteCount: variables.subscriptionByteCount + request.request.approximateByteCount)
+            ownByteCount: ownByteCount)
     }
 }

@@ -123,7 +123,7 @@ final class Publisher: Sendable {
         }
     }
 
-    /// Takes a new subscription. False if too many are waiting to start, or too much is prepared for them.
+    /// Takes a new subscription. False if too many are waiting to start, or they take up too much.
     func subscribe(_ request: PreparedSubscription) -> Bool {
         guard let share = beginning.admit(request) else { return false }
         let isTaken = queue.post(.subscribe(request, share: share)) { self.work(off: &$0) }

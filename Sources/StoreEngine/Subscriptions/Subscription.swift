@@ -136,6 +136,8 @@ struct PreparedSubscription: Sendable {
     let variables: CoercedVariables
     /// Nil unless it gets patches.
     let normalization: Normalization?
+    /// Approximate memory of the request, and of its variables as they were coerced.
+    let ownByteCount: Int
 
     var sink: any SubscriptionSink { request.sink }
     var viewer: String? { request.request.viewer }

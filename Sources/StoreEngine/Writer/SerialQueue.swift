@@ -14,10 +14,10 @@ final class SerialQueue<Message: Sendable>: Sendable {
     private struct State {
         /// The messages being handled, and the rest of the batch.
         var batch: ArraySlice<Message> = []
-        var waiting: [Message] = []
+        /// The batches to come: all are full but the last.
+        var waiting: [[Message]] = []
+        var count = 0
         var isRunning = false
-
-        var count: Int { batch.count + waiting.count }
     }
 
     private let state = Lock(State())
@@ -63,7 +63,13 @@ final class SerialQueue<Message: Sendable>: Sendable {
             guard !isLimited || messages.count <= limit - state.count else {
                 return (false, false)
             }
-            state.waiting.append(contentsOf: messages)
+            for message in messages {
+                if state.waiting.last.map({ $0.count >= batchLimit }) ?? true {
+                    state.waiting.append([])
+                }
+                state.waiting[state.waiting.count - 1].append(message)
+            }
+            state.count += messages.count
             defer { state.isRunning = true }
             return (true, !state.isRunning)
         }
@@ -90,9 +96,14 @@ final class SerialQueue<Message: Sendable>: Sendable {
             let count = batch.count
             handle(&batch)
             assert(batch.count < count, "a handler that takes nothing would be called for ever")
-            // A slice keeps what was handled alive; copying it each time would take quadratic time.
-            let rest = batch.startIndex >= batch.count ? Array(batch)[...] : batch
-            state.withLock { $0.batch = rest }
+            // A slice keeps what was handled alive. Copying a long one each time would take quadratic time.
+            let isCopied = batchLimit < .max || batch.startIndex >= batch.count
+            let rest = isCopied ? Array(batch)[...] : batch
+            let handledCount = count - batch.count
+            state.withLock { state in
+                state.batch = rest
+                state.count -= handledCount
+            }
         }
     }
 
@@ -100,13 +111,7 @@ final class SerialQueue<Message: Sendable>: Sendable {
         state.withLock { state in
             assert(state.isRunning, "only the one task that runs takes a batch")
             if state.batch.isEmpty {
-                if state.waiting.count > batchLimit {
-                    state.batch = Array(state.waiting.prefix(batchLimit))[...]
-                    state.waiting.removeFirst(batchLimit)
-                } else {
-                    state.batch = state.waiting[...]
-                    state.waiting = []
-                }
+                state.batch = state.waiting.isEmpty ? [] : state.waiting.removeFirst()[...]
             }
             // Checked under the lock, so that if the queue opens later, `resume` sees that it is not running.
             guard !state.batch.isEmpty, isOpen() else {

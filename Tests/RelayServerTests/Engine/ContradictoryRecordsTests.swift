@@ -279,9 +279,32 @@ struct ContradictoryRecordsTests {
             records: ["client:root": ["user": ["ref": "u"]], "u": ["id": "u", "boom": 1]])
         #expect(client.receive(patch) == .response(Self.message(3, data), isWorthAsking: true))
         // Of a live result it would not be all.
+        for change: JSONValue in [[:], ["u": nil]] {
+            #expect(client.receive(bad) != .misfit)
+            #expect(client.receive(Self.message(4, .null, records: change)) == .misfit)
+        }
         #expect(client.receive(bad) != .misfit)
         let part = Self.message(4, .null, records: ["u": ["id": "u", "boom": 2]])
         #expect(client.receive(part) == .misfit)
+    }
+
+    /// Its errors have changed, and nothing else.
+    @Test func aResultWithoutDataMayFollowAnother() async throws {
+        let engine = try await Self.engine()
+        let normalizer = try Self.normalizer(engine, "query @live { user { id boom } }")
+        var client = PatchedResults(normalizer.operation, variables: normalizer.variables)
+        func message(_ error: String, records: JSONValue? = nil) -> [UInt8] {
+            var relay: JSONObject = ["cursor": "1"]
+            relay["records"] = records
+            let message: JSONValue = [
+                "data": nil, "errors": [["message": .string(error)]],
+                "extensions": ["relay": .object(relay)],
+            ]
+            return message.bytes
+        }
+        #expect(client.receive(message("a")) == .response(message("a"), isWorthAsking: true))
+        let patch = client.receive(message("b", records: [:]))
+        #expect(patch == .response(message("b"), isWorthAsking: true))
     }
 
     /// A field may fail once, and patches go on afterwards; where every result is contradictory, patches are of no use.

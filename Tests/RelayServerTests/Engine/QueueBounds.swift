@@ -75,7 +75,7 @@ struct QueueBound {
             QueueBound(
                 name: "requests of subscriptions that wait to begin, and what is prepared for them",
                 bound: "\(limits.beginningBytes >> 20) MiB, plus one subscription's for each pass",
-                atTheBound: "\(refused); those that resume wait"),
+                atTheBound: "\(refused); those that have caught up on the way, or cannot, wait"),
             QueueBound(
                 name: "subscriptions that wait for what they have missed",
                 bound: grouped(limits.resumingSubscriptions), atTheBound: refused),

@@ -64,21 +64,23 @@ struct SerialQueueTests {
         let queue = SerialQueue<Int>(limit: 9, batchLimit: 3) {
             test.isOpen.load(ordering: .acquiring)
         }
-        let sizes = Sizes()
+        let batches = Batches()
         let handle: SerialQueue<Int>.Handler = { messages in
-            sizes.all.withLock { [messages] in $0.append(messages.count) }
+            batches.all.withLock { [messages] in $0.append(Array(messages)) }
             messages = []
         }
         test.isOpen.store(false, ordering: .releasing)
-        #expect(queue.post(contentsOf: Array(1...8), handle: handle))
+        #expect(queue.post(contentsOf: Array(1...4), handle: handle))
+        #expect(queue.post(contentsOf: Array(5...8), handle: handle))
+        #expect(!queue.post(contentsOf: [9, 10], handle: handle))
         test.isOpen.store(true, ordering: .releasing)
         queue.resume(handle: handle)
         try await eventually("all of them") { queue.count == 0 ? true : nil }
-        #expect(sizes.all.withLock { $0 } == [3, 3, 2])
+        #expect(batches.all.withLock { $0 } == [[1, 2, 3], [4, 5, 6], [7, 8]])
     }
 
-    private final class Sizes: Sendable {
-        let all = Lock<[Int]>([])
+    private final class Batches: Sendable {
+        let all = Lock<[[Int]]>([])
     }
 
     private final class Holder: Sendable {
