@@ -124,9 +124,12 @@ package struct Compilation: Sendable {
 
     /// Everything that is wrong, as compilers print it.
     package struct Failure: Error, Sendable, CustomStringConvertible {
+        /// In the order of files and places, each once.
         package let diagnostics: [Diagnostic]
 
-        init(_ diagnostics: [Diagnostic]) { self.diagnostics = diagnostics }
+        package init(_ diagnostics: [Diagnostic]) {
+            self.diagnostics = Diagnostic.sorted(diagnostics)
+        }
 
         package var description: String { Diagnostic.text(of: diagnostics) }
     }

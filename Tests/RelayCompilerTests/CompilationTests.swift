@@ -129,6 +129,25 @@ import Testing
                 """)
     }
 
+    /// As the text has it: in order, each once, with all places.
+    @Test func errorsAreValuesInOrder() {
+        let failure = #expect(throws: Compilation.Failure.self) {
+            try compile([
+                "A.graphql": "query Q { user { id nam } }", "B.graphql": "query Q { user { id } }",
+                "C.graphql": "query Q { user { id } } query { user { name } }",
+            ])
+        }
+        let errors = failure?.diagnostics ?? []
+        #expect(
+            errors.map { "\($0.place?.file ?? ""): \($0.message)" } == [
+                "A.graphql: There can be only one operation named \"Q\".",
+                "A.graphql: Cannot query field \"nam\" on type \"User\". Did you mean \"name\"?",
+                "C.graphql: Expected the query to have a name: its Swift type is called by it.",
+                "C.graphql: This anonymous operation must be the only defined operation.",
+            ])
+        #expect(errors.first?.notes.map(\.place.file) == ["B.graphql", "C.graphql"])
+    }
+
     @Test func aMistakeInTheSchemaHasItsPlace() {
         let failure = #expect(throws: Compilation.Failure.self) {
             try compile([:], schema: "type Query { user: Usr }\ntype User { id: ID! }")
