@@ -29,7 +29,7 @@ package struct CompileCommand: ParsableCommand {
 
     @Option(
         help:
-            "The folder for the generated files. Default: __generated__ in the first source folder."
+            "The folder for the generated files, for this call alone. Default: __generated__ in the first source folder."
     )
     var out: String?
 

@@ -128,50 +128,21 @@ final class CompileRun {
             persists: command.persist != nil)
     }
 
+    /// Writes what has changed, or none of it.
     private func report(_ compilation: Compilation) throws {
-        var changed: [String] = []
-        for file in compilation.files {
-            let path = ProjectFiles.join(out, file.name)
-            let bytes = Array(file.text.utf8)
-            if ProjectFiles.exists(path), try ProjectFiles.read(path) == bytes { continue }
-            changed.append(path)
-            if !command.check { try ProjectFiles.write(bytes, to: path) }
-        }
-        var removed: [String] = []
-        if command.pluginOut == nil {
-            let names = Set(compilation.files.map(\.name))
-            for path in try ProjectFiles.generated(in: out)
-            where !names.contains(ProjectFiles.name(path)) {
-                removed.append(path)
-                if !command.check { try ProjectFiles.remove(path) }
+        let changes = try OutputChanges(
+            compilation.files, in: out, keepsOthers: command.pluginOut != nil)
+        var changed = changes.paths
+        if let path = command.persist {
+            let operations = try PersistedOperations(path, isWritten: !command.check)
+            if let bytes = operations.adding(compilation.persisted) {
+                changed.append(path)
+                if !command.check { try operations.write(bytes) }
             }
         }
-        if let path = command.persist, try persist(compilation, path) { changed.append(path) }
-        isOutOfDate = !changed.isEmpty || !removed.isEmpty
-        say(compilation, changed: changed, removed: removed)
-    }
-
-    /// Adds texts to the file of persisted operations. Those of earlier versions stay: clients may still send their ids.
-    /// - Returns: whether the file changes.
-    private func persist(_ compilation: Compilation, _ path: String) throws -> Bool {
-        var texts: JSONObject = [:]
-        var old: [UInt8]?
-        if ProjectFiles.exists(path) {
-            let bytes = try ProjectFiles.read(path)
-            guard let known = (try? JSONValue(parsing: bytes))?.object else {
-                throw FileFailure("\(path) is no JSON object from ids to documents.")
-            }
-            (old, texts) = (bytes, known)
-        }
-        for (id, text) in compilation.persisted { texts[id] = .string(text) }
-        var lines = texts.map { (id: $0.key, text: $0.value) }.sorted { $0.id < $1.id }.map {
-            "  \(JSONValue.string($0.id).text): \($0.text.text)"
-        }
-        lines = ["{", lines.joined(separator: ",\n"), "}", ""]
-        let bytes = Array(lines.joined(separator: "\n").utf8)
-        if bytes == old { return false }
-        if !command.check { try ProjectFiles.write(bytes, to: path) }
-        return true
+        if !command.check { try changes.write() }
+        isOutOfDate = !changed.isEmpty || !changes.removed.isEmpty
+        say(compilation, changed: changed, removed: changes.removed)
     }
 
     // MARK: What is printed
