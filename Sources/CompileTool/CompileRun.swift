@@ -27,15 +27,12 @@ final class CompileRun {
     init(_ command: CompileCommand) throws {
         self.command = command
         let path = command.config ?? (ProjectFiles.exists("relay.json") ? "relay.json" : nil)
+        var configuration = Configuration()
         if let path {
-            do {
-                configuration = try Configuration(parsing: try ProjectFiles.read(path))
-            } catch let mistake as Configuration.Mistake {
-                throw ValidationError("\(path): \(mistake)")
-            }
-        } else {
-            configuration = Configuration()
+            configuration = try Configuration(parsing: try ProjectFiles.read(path), file: path)
         }
+        if let access = command.access { configuration.access = access.access }
+        self.configuration = configuration
         let folder = path.map(ProjectFiles.folder) ?? ""
         let configured = [configuration.schema, configuration.client].map { files in
             files.map { ProjectFiles.join(folder, $0) }
@@ -122,9 +119,7 @@ final class CompileRun {
         return try Compilation(
             files(inputs.sources), schema: files(inputs.schema), client: files(inputs.client),
             layout: command.pluginOut == nil ? .byDefinition : .byFile,
-            options: GenerateOptions(
-                access: command.access?.access ?? configuration.access ?? .internal,
-                scalars: configuration.scalars, imports: configuration.imports),
+            configuration: configuration,
             persists: command.persist != nil)
     }
 
