@@ -56,6 +56,11 @@ struct FileStatus {
             nanoseconds: Int64(time.tv_nsec))
     }
 
+    /// Nil for a path where nothing is.
+    static func versions(of paths: some Sequence<String>) -> [String: Version?] {
+        Dictionary(paths.map { ($0, FileStatus($0)?.version) }) { first, _ in first }
+    }
+
     static func isLink(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK

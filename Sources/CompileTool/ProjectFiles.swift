@@ -14,6 +14,10 @@ struct FileFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+
+    static func nothingBehindLink(_ path: String) -> FileFailure {
+        FileFailure("\(path) is a link, and there is no file at its other end.")
+    }
 }
 
 /// The files of a project, by their paths.
@@ -62,7 +66,7 @@ enum ProjectFiles {
         }
         if let contents { return contents }
         guard FileStatus.isLink(path) else { throw FileFailure("There is no file \(path).") }
-        throw FileFailure("\(path) is a link, and there is no file at its other end.")
+        throw .nothingBehindLink(path)
     }
 
     /// Replaces a file, or the file that a link is to. Whoever reads meanwhile has the old contents or the new ones.
@@ -122,31 +126,6 @@ enum ProjectFiles {
 
     // MARK: Folders
 
-    /// The Swift sources and `.graphql` files in a folder and the folders in it, sorted. Hidden files and folders, and
-    /// what is generated, are left out.
-    /// - Parameter out: the folder for generated files.
-    static func sources(in folder: String, except out: String) throws(FileFailure) -> [String] {
-        guard exists(folder) else { throw FileFailure("There is no folder \(folder).") }
-        var found: [String] = []
-        try collect(folder, normalized(out), into: &found)
-        return found.sorted()
-    }
-
-    private static func collect(
-        _ folder: String, _ out: String, into found: inout [String]
-    ) throws(FileFailure) {
-        for name in try names(in: folder) where !name.hasPrefix(".") {
-            let path = join(folder, name)
-            if isFolder(path) {
-                if normalized(path) != out { try collect(path, out, into: &found) }
-            } else if name.hasSuffix(".swift") && !name.hasSuffix(".graphql.swift")
-                || name.hasSuffix(".graphql")
-            {
-                found.append(path)
-            }
-        }
-    }
-
     /// What is where a file is to be written.
     enum Output {
         case missing
@@ -175,15 +154,10 @@ enum ProjectFiles {
         return found.sorted()
     }
 
-    private static func names(in folder: String) throws(FileFailure) -> [String] {
+    static func names(in folder: String) throws(FileFailure) -> [String] {
         do throws(FileSystemError) { return try disk.list(folder) } catch {
             throw FileFailure("The folder \(folder) cannot be read: \(error).")
         }
-    }
-
-    private static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 }
 

@@ -12,6 +12,8 @@ import Testing
         #expect(configuration.schema == ["a.graphql"] && configuration.client == ["b.graphql"])
         #expect(configuration.scalars == ["Date": "MyDate"] && configuration.imports == ["Dates"])
         #expect(configuration.access == .public)
+        #expect(
+            try Configuration(parsing: Array("  \(text)".utf8), file: "b.json") == configuration)
     }
 
     /// Each with the place of the first error.

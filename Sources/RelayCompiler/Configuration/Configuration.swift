@@ -14,7 +14,15 @@ package struct Configuration: Sendable, Hashable {
     package var imports: [String] = []
     package var access: GenerateOptions.Access?
     /// Where scalar types are named; none of those that do not come from a file.
-    var scalarPlaces: [String: SourcePlace] = [:]
+    var scalarPlaces = Places()
+
+    /// By the names of scalar types. They make no difference to what is compiled.
+    struct Places: Sendable, Hashable {
+        var byName: [String: SourcePlace] = [:]
+
+        static func == (left: Places, right: Places) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
 
     package init() {}
 
@@ -48,7 +56,7 @@ package struct Configuration: Sendable, Hashable {
                     "\"\(name)\" in \"scalars\" is not a scalar type."
                 } ?? "Unknown scalar type \"\(name)\" in \"scalars\"."
                 + didYouMean(suggestions(for: name, among: known))
-            return Diagnostic(problem, at: scalarPlaces[name])
+            return Diagnostic(problem, at: scalarPlaces.byName[name])
         }
     }
 }

@@ -100,7 +100,7 @@ struct ConfigurationParser {
         try reader.beginObject()
         while let (name, place) = try nextKey() {
             let value = try nextPlace()
-            configuration.scalarPlaces[name] = place
+            configuration.scalarPlaces.byName[name] = place
             guard try reader.peek() == .string else {
                 try reader.skipValue()
                 report("Expected the Swift type for \"\(name)\" to be a string.", at: value)
