@@ -65,7 +65,9 @@ struct CompiledTarget {
         let members = value as? [String: Any] ?? [:]
         let files = { (name: String) -> [URL] in
             let paths = (members[name] as? String).map { [$0] } ?? members[name] as? [String] ?? []
-            return paths.filter { !$0.isEmpty }.map { URL(filePath: $0, relativeTo: file).absoluteURL.standardizedFileURL }
+            return paths.filter { !$0.isEmpty }.map {
+                URL(filePath: $0, relativeTo: file).absoluteURL.standardizedFileURL
+            }
         }
         let (schemas, clients) = (files("schema"), files("client"))
         guard !schemas.isEmpty else {

@@ -14,8 +14,8 @@ package struct CompileCommand: ParsableCommand {
             FILE, "client": [FILES], "scalars": {NAME: SWIFT TYPE}, "imports": [MODULES], "access": \
             "internal" | "package" | "public"}.
 
-            Exit codes: 0 done, 1 errors in documents, settings or files, 2 with --check: the code is not up to date, 64 wrong \
-            usage.
+            Exit codes: 0 done, 1 errors in documents, settings or files, 2 with --check: the code is not up to \
+            date, 64 wrong usage.
             """)
 
     @Option(help: "A file with the server's schema; may be repeated.")
@@ -28,8 +28,10 @@ package struct CompileCommand: ParsableCommand {
     var src: [String] = []
 
     @Option(
-        help:
-            "The folder for the generated files, for this call alone. Default: __generated__ in the first source folder."
+        help: """
+            The folder for the generated files, for this call alone. Default: __generated__ in the first source \
+            folder.
+            """
     )
     var out: String?
 
@@ -50,9 +52,10 @@ package struct CompileCommand: ParsableCommand {
     var check = false
 
     @Flag(
-        help:
-            "Generate again whenever a source, the schema, relay.json or a generated file changes, until the command is stopped."
-    )
+        help: """
+            Generate again whenever a source, the schema, relay.json or a generated file changes, until the \
+            command is stopped.
+            """)
     var watch = false
 
     @Flag(help: "Print the result, or the errors, as JSON.")

@@ -19,15 +19,10 @@ struct CompileWatch {
     private var inputs: CompileInputs?
     /// What came of it, or is in its way, as the files were afterwards.
     private var outputs: [String: FileStatus.Version?] = [:]
-    /// Why the files cannot be read; that is said once.
-    private var trouble = Trouble.none
-
-    private enum Trouble: Equatable {
-        case none
-        /// Only if it is there the next time, too: a program that saves a file may replace it by another.
-        case seen(String)
-        case said(String)
-    }
+    /// Why files could not be read the last time.
+    private var trouble: String?
+    /// The trouble that was said, until it is over: each is said once.
+    private var saidTrouble: String?
 
     /// - Throws: if the command lacks something that only another call can have. Files may come later.
     init(_ command: CompileCommand) throws {
@@ -48,9 +43,9 @@ struct CompileWatch {
     private mutating func look() {
         do {
             let inputs = try settledInputs()
-            if case .said = trouble { run.report.note("All files can be read again.") }
-            let isBack = if case .said = trouble { true } else { false }
-            trouble = .none
+            let isBack = saidTrouble != nil
+            (trouble, saidTrouble) = (nil, nil)
+            if isBack { run.report.note("All files can be read again.") }
             if inputs != self.inputs || isBack {
                 generate(inputs, isQuiet: false)
             } else if outputs != FileStatus.versions(of: outputs.keys) {
@@ -58,13 +53,12 @@ struct CompileWatch {
             }
         } catch {
             let message = "\(error)"
-            switch trouble {
-            case .seen(message):
+            // Only if it is there for a while: a program that saves a file may replace it by another.
+            if message == trouble, message != saidTrouble {
                 run.report.say(error)
-                trouble = .said(message)
-            case .said(message): break
-            default: trouble = .seen(message)
+                saidTrouble = message
             }
+            trouble = message
         }
     }
 

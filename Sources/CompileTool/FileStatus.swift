@@ -37,7 +37,8 @@ struct FileStatus {
     init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
-        identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+        identity = Identity(
+            device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
         kind =
             switch status.st_mode & S_IFMT {
             case S_IFREG: .file
