@@ -65,7 +65,7 @@ struct ReaderFlattener {
 
     private mutating func applies(_ fragment: ReaderInlineFragment) -> Bool {
         guard let type else { return false }
-        if fragment.counts(for: symbols.nameString(type)) { return true }
+        if fragment.counts(for: symbols.typename(type, root: rootTypename)) { return true }
         return fragment.abstractKey.map { questions.ask($0) } ?? false
     }
 

@@ -33,7 +33,7 @@ package final class ReaderPlan: Sendable {
         self.init(
             [fragment.selections], variables, symbols, NamePins(symbols),
             types: [symbols.name(fragment.type), symbols.name(Snapshot.rootTypeName)],
-            rootTypename: fragment.type)
+            rootTypename: fragment.metadata.rootType ?? fragment.type)
     }
 
     init(
@@ -153,7 +153,6 @@ package final class FlatReading: @unchecked Sendable {
     package let symbols: Symbols
     private let pins: NamePins
     private let children: [ReaderPlan]
-    private let rootType: NameIndex
     private let rootTypename: String?
 
     /// - Parameter children: those that the fields refer to.
@@ -164,7 +163,6 @@ package final class FlatReading: @unchecked Sendable {
     ) {
         self.children = children
         self.rootTypename = rootTypename
-        rootType = symbols.name(Snapshot.rootTypeName)
         self.pins = pins
         self.fields = fields
         let names = UnsafeMutableBufferPointer<UnsafeBufferPointer<UInt8>>.allocate(
@@ -185,12 +183,8 @@ package final class FlatReading: @unchecked Sendable {
         keySet = keys.count > 24 ? keys : nil
     }
 
-    /// The `__typename` of a record. The store has a name of its own for the type of the root record, which is the query's
-    /// as well as the mutation's; there it is what the operation or the fragment is on.
-    func typename(_ type: NameIndex) -> String {
-        if type == rootType, let rootTypename { return rootTypename }
-        return symbols.nameString(type)
-    }
+    /// The `__typename` of a record.
+    func typename(_ type: NameIndex) -> String { symbols.typename(type, root: rootTypename) }
 
     /// Whether a storage key is read.
     @inline(__always)
@@ -299,5 +293,15 @@ extension FlatReading.Field.Kind {
         case .scalar, .linked, .plural: true
         case .typename, .dataID, .alias: false
         }
+    }
+}
+
+extension Symbols {
+    /// The name of a type in the schema. The store has a name of its own for the type of its root record, which is that of
+    /// queries as well as of mutations.
+    /// - Parameter root: what the root record's type is called where it is read.
+    func typename(_ type: NameIndex, root: String?) -> String {
+        let name = nameString(type)
+        return name == Snapshot.rootTypeName ? root ?? name : name
     }
 }

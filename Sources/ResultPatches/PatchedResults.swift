@@ -22,7 +22,8 @@ package struct PatchedResults {
 
     /// After this many consecutive messages that would have been smaller as whole results, patches cost more than they
     /// save: each event of an event stream has a result of its own, and its patch contains all of it. Whole results
-    /// without records count as well, because there can be no patch after them.
+    /// without records count as well, because they are sent in place of patches; other whole results neither count nor
+    /// interrupt.
     private static let costlyMessageLimit = 3
 
     private let normalizer: RecordNormalizer
@@ -58,7 +59,8 @@ package struct PatchedResults {
         // Servers without cursors have no patches either.
         if message.cursor != nil, let data = message.result {
             guard let made = normalizer.records(of: data) else {
-                (records, areRecordsWrong) = (ResultRecords(), true)
+                // The next live result is whole; the patch of an event is made from nothing anyway.
+                (records, areRecordsWrong) = (ResultRecords(), false)
                 costlyMessageCount += 1
                 return .response(bytes, isWorthAsking: arePatchesCheap)
             }
@@ -86,6 +88,10 @@ package struct PatchedResults {
     private mutating func response(to message: StreamMessage, _ patch: JSONObject) -> [UInt8]? {
         do throws(PatchMismatch) {
             try records.apply(patch)
+            let removesRoot = patch[ResultRecords.rootID.text] == .null
+            guard records.records[ResultRecords.rootID] != nil || removesRoot else {
+                throw PatchMismatch()
+            }
             var writer = ResultWriter(records, patch: patch)
             writer.json.raw("{\"data\":")
             try writer.write(plan)

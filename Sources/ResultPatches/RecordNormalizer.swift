@@ -12,7 +12,7 @@ package import RelayJSON
 /// contradictory and has no records: a link of which there is one has to lead to everything below it.
 package struct RecordNormalizer: Sendable {
     package let operation: NormalizationOperation
-    package let variables: VariableData
+    package private(set) var variables: VariableData
     /// No other field is called `id` or `node`.
     private let hasOwnNames: Bool
 
@@ -21,6 +21,13 @@ package struct RecordNormalizer: Sendable {
         self.operation = operation
         self.variables = variables
         hasOwnNames = operation.selections.haveOwnNames
+    }
+
+    /// The same operation under other variables.
+    package func under(_ variables: VariableData) -> RecordNormalizer {
+        var copy = self
+        copy.variables = variables
+        return copy
     }
 
     /// Bytes of ids and keys that the records of one result may have, each counted wherever it occurs. Of a record without

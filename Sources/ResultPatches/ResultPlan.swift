@@ -3,7 +3,7 @@ import RelayJSON
 
 /// What an operation selects, in the form of its responses: the members of an object by its type, in order.
 ///
-/// For operations without fragments on abstract types; see ``RequestRecords``.
+/// For operations without fragments on abstract types; see `isPatchable`.
 final class ResultPlan {
     struct Field {
         enum Content {

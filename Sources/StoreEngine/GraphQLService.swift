@@ -306,9 +306,10 @@ package final class GraphQLService: Sendable {
         var ready = ReadyRequest(operation: operation, request: request, relay: relay)
         if operation.isStream, relay.explain == nil {
             ready.variables = try operation.coerce(request.variables)
-            if relay.sendsRecords, sequences.source(of: operation, ready.variables) == nil {
+            if relay.sendsRecords {
+                let isSequence = sequences.source(of: operation, ready.variables) != nil
                 ready.normalization = try operations.normalization(
-                    for: withText(request, of: operation))
+                    for: withText(request, of: operation), isNeeded: !isSequence)
             }
         }
         if operation.kind == .mutation { ready.byteCount = request.approximateByteCount }

@@ -121,10 +121,17 @@ package final class OperationCache: Sendable {
     }
 
     /// How the results of a request's operation are split into records; nil if they are not.
-    /// - Parameter request: with the text of its document, which was measured when it was sent.
-    func normalization(for request: GraphQLRequest) throws(ExecutionErrors) -> Normalization? {
+    /// - Parameters:
+    ///   - request: with the text of its document, which was measured when it was sent.
+    ///   - isNeeded: false if its results are always sent whole; then none is made, now or later.
+    func normalization(
+        for request: GraphQLRequest, isNeeded: Bool = true
+    ) throws(ExecutionErrors) -> Normalization? {
         let key = Key(request)
-        return try normalization(try entry(for: key), key)
+        let entry = try entry(for: key)
+        if isNeeded { return try normalization(entry, key) }
+        entry.normalization.withLock { $0 = $0 ?? MadeNormalization(value: nil) }
+        return nil
     }
 
     private func normalization(

@@ -110,7 +110,8 @@ struct RandomArtifact {
                 RefetchDescription(
                     operation: $0.text(), path: $0.list { $0.text() },
                     identifierField: $0.optional { $0.text() })
-            })
+            },
+            rootType: optional { $0.text() })
     }
 
     private mutating func paging() -> ConnectionVariableConfig {

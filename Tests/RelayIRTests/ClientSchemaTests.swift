@@ -117,9 +117,9 @@ import Testing
             "Fields \"name\" conflict because \"__id\" and \"userId\" are different fields. Use different "
                 + "aliases on the fields to fetch both if this was intentional. (1:18, 1:29)"),
         Mistake(
-            "query Q { user { id: draft { text } id } }",
-            "Fields \"id\" conflict because \"draft\" and \"id\" are different fields. Use different aliases "
-                + "on the fields to fetch both if this was intentional. (1:18, 1:37)"),
+            "query Q { user { userId: draft { text } userId } }",
+            "Fields \"userId\" conflict because \"draft\" and \"userId\" are different fields. Use different "
+                + "aliases on the fields to fetch both if this was intentional. (1:18, 1:41)"),
         Mistake(
             "query Q { user { isSelected(id: 1) } user { ...F } } fragment F on User { isSelected }",
             "Fields \"user\" conflict because subfields \"isSelected\" conflict because they have differing "

@@ -156,18 +156,32 @@ import Testing
         #expect(text.contains("low: issues(first: 1, priority: LOW)"))
     }
 
-    /// The variable of a fragment itself is that of its query, and so it is for fragments that it spreads.
-    @Test func aRefetchQueryHasEachVariableOnce() throws {
-        let documents = try compile(
-            """
-            fragment Outer on Project
-              @refetchable(queryName: "OuterRefetchQuery") @argumentDefinitions(p: {type: "Priority"})
-            { ...Inner low: issues(first: 1, priority: $p) { edges { cursor } } }
-            fragment Inner on Project { issues(first: 1, priority: $p) { edges { cursor } } }
-            """, ExampleSchema.tracker())
+    @Test(arguments: ["Actor", "Owner"])
+    func abstractTypesOfNodesAreRefetched(_ type: String) throws {
+        let schema = try Schema.build([
+            Source(
+                """
+                interface Node { id: ID! }
+                interface Actor { login: String }
+                union Owner = User | Team
+                union Any = User | Tag
+                type Query { node(id: ID!): Node }
+                type User implements Node & Actor { id: ID! login: String }
+                type Team implements Node & Actor { id: ID! login: String }
+                type Tag { name: String }
+                """)
+        ])
+        func fragment(on type: String) -> String {
+            "fragment F on \(type) @refetchable(queryName: \"Q\") { __typename }"
+        }
+        let documents = try compile(fragment(on: type), schema)
+        let text = try #require(documents.operation("Q")?.text)
         #expect(
-            documents.operation("OuterRefetchQuery")?.text.hasPrefix(
-                "query OuterRefetchQuery($p: Priority, $id: ID!) {") == true)
+            text.hasPrefix("query Q($id: ID!) {\n  node(id: $id) {\n    __typename\n"), "\(text)")
+        #expect(documents.fragment("F")?.node.metadata.refetch?.path == ["node"])
+        let message =
+            "Cannot refetch fragment \"F\": \"Any\" is neither Query nor Viewer nor a Node. (1:19)"
+        #expect(try Mistake(fragment(on: "Any")).messages(schema) == [message])
     }
 
     @Test func aVariableOfARefetchQueryFitsAllItsPlaces() throws {

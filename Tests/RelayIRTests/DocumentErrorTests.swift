@@ -46,6 +46,25 @@ import Testing
         #expect(messages == mistake.expected)
     }
 
+    /// Everything that visits documents does so by recursion.
+    @Test(arguments: [399, 400, 5_000])
+    func chainsOfFragmentsHaveALimit(_ length: Int) throws {
+        var text = "query Q { user { ...F0 } }\n"
+        for place in 0..<length - 3 { text += "fragment F\(place) on User { ...F\(place + 1) }\n" }
+        text += "fragment F\(length - 3) on User { id }"
+        let mistake = Mistake(text)
+        let messages = try mistake.messages(ExampleSchema.todo())
+        if length <= 400 {
+            #expect(messages.isEmpty)
+        } else {
+            #expect(
+                messages == [
+                    "Selection sets, with the fragments that they spread, nest deeper than 400 levels here. "
+                        + "(400:23)"
+                ])
+        }
+    }
+
     @Test func oneMistakeDoesNotHideAnother() throws {
         let mistake = Mistake(
             """

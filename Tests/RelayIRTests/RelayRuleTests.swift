@@ -35,14 +35,11 @@ import Testing
                 + "argument. Did you mean \"complete\"? (2:56)"),
         Mistake(
             "query Q { user @connection(key: \"A_user\") { id } }",
-            "Field \"user\" cannot have @connection: type \"User\" has no field \"edges\". (1:16)",
-            "Expected field \"user\" to have a \"first\" or \"last\" argument. (1:11)",
-            "Expected field \"user\" with @connection to select \"edges\". (1:11)"),
+            "Field \"user\" cannot have @connection: type \"User\" has no field \"edges\". (1:16)"),
         Mistake(
             "query Q { nodes(ids: []) @connection(key: \"A_nodes\") { id } }",
-            "Field \"nodes\" cannot have @connection: its value is a list, of type \"[Node]!\". (1:26)",
-            "Expected field \"nodes\" to have a \"first\" or \"last\" argument. (1:11)",
-            "Expected field \"nodes\" with @connection to select \"edges\". (1:11)"),
+            "Field \"nodes\" cannot have @connection: its value is a list, of type \"[Node]!\". (1:26)"
+        ),
     ])
     func connections(_ mistake: Mistake) throws { try check(mistake) }
 
@@ -125,6 +122,23 @@ import Testing
     ])
     func arguments(_ mistake: Mistake) throws { try check(mistake) }
 
+    /// A fragment that nothing spreads yet has a type, too.
+    @Test(arguments: [
+        Mistake(
+            "fragment F on User { a: id a: userId }",
+            "Fields \"a\" conflict because \"id\" and \"userId\" are different fields. Use different aliases on "
+                + "the fields to fetch both if this was intentional. (1:22, 1:28)"),
+        Mistake(
+            """
+            query Q { user { ...G @arguments(n: 1) } }
+            fragment F on User { ...G @arguments(n: 2) a: id }
+            fragment G on User @argumentDefinitions(n: {type: "Int"}) { a: userId todos(first: $n) { edges { cursor } } }
+            """,
+            "Fields \"a\" conflict because \"id\" and \"userId\" are different fields. Use different aliases on "
+                + "the fields to fetch both if this was intentional. (2:44, 3:61)"),
+    ])
+    func fragmentsThatNothingSpreadsAreMerged(_ mistake: Mistake) throws { try check(mistake) }
+
     @Test func whatAFragmentDeclaresItNeedNotUse() throws {
         let documents = try compile(
             """
@@ -158,6 +172,55 @@ import Testing
             """,
             "Cannot refetch fragment \"F\": its own variable \"$id\" has the name of the one for the "
                 + "record. (1:20)"),
+        Mistake(
+            """
+            query Q($n: Int) { user { ...R @arguments(n: 5) } }
+            fragment R on User @refetchable(queryName: "RQ") @argumentDefinitions(n: {type: "Int"}) {
+              ...H todos(first: $n) { edges { cursor } }
+            }
+            fragment H on User { list: todos(first: $n) { edges { cursor } } }
+            """,
+            "Cannot refetch fragment \"R\": a fragment that it spreads uses the operation's variable "
+                + "\"$n\", and its own has the same name. (2:20)"),
+        Mistake(
+            """
+            fragment A_user on User @refetchable(queryName: "A_user") { id }
+            fragment B_user on User @refetchable(queryName: "C_user") { id }
+            fragment C_user on User { id }
+            """,
+            "Expected \"queryName\" of @refetchable to be a name of its own: \"A_user\" is a fragment. "
+                + "(1:49, 1:10)",
+            "Expected \"queryName\" of @refetchable to be a name of its own: \"C_user\" is a fragment. "
+                + "(2:49, 3:10)"),
+        Mistake(
+            """
+            fragment F on User @refetchable(queryName: "R") @argumentDefinitions(n: {type: "Int"}, c: {type: "String"}) {
+              todos(first: $n, after: $c) @connection(key: "F_todos") { edges { node { id } } }
+              more: todos(first: $n, after: $c) @connection(key: "F_more") { edges { node { id } } }
+            }
+            """,
+            "Cannot refetch fragment \"F\": it has two connections, and its query can fetch pages of one. (3:3)"
+        ),
+        Mistake(
+            """
+            fragment F on Query @refetchable(queryName: "R") @argumentDefinitions(n: {type: "Int"}, c: {type: "String"}) {
+              nodes(ids: []) { ... on User { ...G @relay(mask: false) } }
+            }
+            fragment G on User {
+              todos(first: $first, after: $after) @connection(key: "F_todos") { edges { node { id } } }
+            }
+            """,
+            "Cannot refetch fragment \"F\": connection \"todos\" is in a list of records. (5:3)"),
+        Mistake(
+            """
+            fragment F on User @refetchable(queryName: "R") {
+              todos(first: 10) @connection(key: "F_todos") { edges { node { id } } }
+            }
+            """,
+            "Cannot refetch fragment \"F\": argument \"first\" of connection \"todos\" must be a variable, "
+                + "which says what page is fetched. (2:16)",
+            "Cannot refetch fragment \"F\": argument \"after\" of connection \"todos\" must be a variable, "
+                + "which says what page is fetched. (2:3)"),
     ])
     func refetchable(_ mistake: Mistake) throws { try check(mistake) }
 
@@ -189,6 +252,22 @@ import Testing
             query Q { nodes(ids: []) @required(action: THROW) { ... on Todo { text @required(action: LOG) } } }
             """, ExampleSchema.todo())
     }
+
+    @Test(arguments: [
+        Mistake(
+            "query Q { user { id: userId } }",
+            "Field \"userId\" cannot have the alias \"id\": records are found by their \"id\". (1:18)"
+        ),
+        Mistake(
+            "query Q { user { __isUser: userId } }",
+            "Field \"userId\" cannot have the alias \"__isUser\": names that begin with two underscores are "
+                + "GraphQL's own. (1:18)"),
+        Mistake(
+            "fragment F on User { todos(first: 1) { edges { node { id: text } } } }",
+            "Field \"text\" cannot have the alias \"id\": records are found by their \"id\". (1:55)"
+        ),
+    ])
+    func aliases(_ mistake: Mistake) throws { try check(mistake) }
 
     private static let add = "mutation M($i: AddTodoInput!, $c: [ID!]!) { addTodo(input: $i) "
 

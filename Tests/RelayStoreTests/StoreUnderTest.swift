@@ -237,7 +237,7 @@ extension DataNode {
             let name = String(decoding: field.name, as: UTF8.self)
             switch field.kind {
             case .scalar: object[name] = row.slot(of: field.key).map { row.json($0) }
-            case .typename: object[name] = .string(reading.symbols.nameString(row.type))
+            case .typename: object[name] = .string(typename)
             case .dataID: object[name] = .string(reading.symbols.idString(record))
             case .linked, .plural: object[name] = children[field.childPlace].json
             case .alias: object[name] = child(named: name)?.json ?? .null

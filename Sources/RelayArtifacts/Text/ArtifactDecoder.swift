@@ -170,10 +170,11 @@ struct ArtifactDecoder {
                 operation: operation, path: path, identifierField: try optionalText(&inner))
             try end(&inner)
         }
+        let rootType = try optionalText(&parts)
         try end(&parts)
         return ReaderMetadata(
             plural: plural, catchTo: catchTo, throwOnFieldError: throwOnFieldError,
-            connections: connections, refetch: refetch)
+            connections: connections, refetch: refetch, rootType: rootType)
     }
 
     private mutating func connection() throws -> ConnectionMetadata {

@@ -95,6 +95,7 @@ struct ArtifactEncoder {
                     .text(refetch.identifierField),
                 ])
             },
+            .text(metadata.rootType),
         ])
     }
 

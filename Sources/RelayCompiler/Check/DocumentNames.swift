@@ -50,8 +50,8 @@ package enum DocumentNames {
         }
         if definition.name == file + suffix { return nil }
         return Diagnostic(
-            "Expected the \(definition.kind) in \(file).swift to be named \"\(file + suffix)\", not "
-                + (definition.name.map { "\"\($0)\"." } ?? "to have no name."), at: place)
+            "Expected the \(definition.kind) in \(file).swift to be named \"\(file + suffix)\", "
+                + (definition.name.map { "not \"\($0)\"." } ?? "but it has no name."), at: place)
     }
 
     private static func unusable(_ extracted: ExtractedDocument, at location: Int) -> Diagnostic {

@@ -20,7 +20,7 @@ package struct GeneratedCode: Sendable {
         self.documents = documents
         self.options = options
         used = documents.schema.typesUsed(in: documents)
-        names = ModuleNames(documents, used)
+        names = ModuleNames(documents, used, scalars: options.scalars.values)
     }
 
     private var types: SwiftTypes {

@@ -11,9 +11,15 @@ struct ModuleNames {
     /// What data may refer to: names that its nested types must not hide.
     private(set) var visibleInData: Set<String> = []
 
-    /// - Parameter used: the types of the schema that are generated.
-    init(_ documents: RelayDocuments, _ used: [NamedType]) {
+    /// - Parameters:
+    ///   - used: the types of the schema that are generated.
+    ///   - scalars: the Swift types of custom scalars, which are the program's.
+    init(_ documents: RelayDocuments, _ used: [NamedType], scalars: some Sequence<String>) {
         var scope = NameScope()
+        for type in scalars {
+            let parts = type.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+            visibleInData.formUnion(parts.map(String.init))
+        }
         for name in documents.operations.map(\.request.params.name)
             + documents.fragments.map(\.node.name)
         {

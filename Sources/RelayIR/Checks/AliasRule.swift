@@ -5,10 +5,25 @@ import GraphQLLanguage
 enum AliasRule {
     static func check(_ field: TypedField, _ place: SelectionPlace, _ context: RuleContext) {
         let name = field.responseName
+        checkName(of: field, context)
         if let alias = place.data.aliases.first(name, on: place.type, context.schema) {
             report(name, alias.location, field.location, context)
         }
         place.data.fields.add(name, .init(type: place.type, location: field.location))
+    }
+
+    /// The names that say which record a response is about, and those that are GraphQL's own, mean the same everywhere.
+    private static func checkName(of field: TypedField, _ context: RuleContext) {
+        guard let alias = field.alias else { return }
+        if alias.hasPrefix("__") {
+            context.report(
+                "Field \"\(field.name)\" cannot have the alias \"\(alias)\": names that begin with two "
+                    + "underscores are GraphQL's own.", at: field.location)
+        } else if alias == "id", field.name != "id" || !field.arguments.isEmpty {
+            context.report(
+                "Field \"\(field.name)\" cannot have the alias \"id\": records are found by their \"id\".",
+                at: field.location)
+        }
     }
 
     static func check(_ spread: TypedSpread, _ place: SelectionPlace, _ context: RuleContext) {

@@ -5,7 +5,12 @@ import GraphQLLanguage
 enum ConnectionRule {
     static func check(_ field: TypedField, _ context: RuleContext) {
         guard let directive = field.directives.named("connection") else { return }
-        checkType(field, directive, context.schema, context)
+        if let problem = problem(of: field, context.schema) {
+            // What else it should be says nothing of what is not one.
+            return context.report(
+                "Field \"\(field.responseName)\" cannot have @connection: " + problem,
+                at: directive.location)
+        }
         checkPaging(field, context)
         checkKey(field, directive, context)
         checkFilters(field, directive, context)
@@ -13,37 +18,36 @@ enum ConnectionRule {
     }
 
     /// The type has everything that paging needs; it is added where it is not selected.
-    private static func checkType(
-        _ field: TypedField, _ directive: Directive, _ schema: Schema, _ context: RuleContext
-    ) {
-        func report(_ problem: String) {
-            context.report(
-                "Field \"\(field.responseName)\" cannot have @connection: " + problem,
-                at: directive.location)
-        }
-        /// The type of a field; nil if it is missing, which is reported.
-        func type(of name: String, on type: NamedType) -> NamedType? {
+    private static func problem(of field: TypedField, _ schema: Schema) -> String? {
+        func type(of name: String, on type: NamedType) throws(MissingField) -> NamedType {
             guard let field = schema.field(name, on: type) else {
-                report("type \"\(type.name)\" has no field \"\(name)\".")
-                return nil
+                throw MissingField(name: name, type: type.name)
             }
             return schema[field.namedType]
         }
         if field.definition.type.listItem != nil {
-            return report(
-                "its value is a list, of type \"\(schema.print(field.definition.type))\".")
+            return "its value is a list, of type \"\(schema.print(field.definition.type))\"."
         }
-        guard let edge = type(of: "edges", on: field.type) else { return }
-        guard schema.field("edges", on: field.type)?.type.listItem != nil, edge.kind.isComposite
-        else { return report("\"\(field.type.name).edges\" is not a list of objects.") }
-        guard let node = type(of: "node", on: edge), type(of: "cursor", on: edge) != nil
-        else { return }
-        guard node.kind.isComposite else {
-            return report("\"\(edge.name).node\" is not an object.")
+        do throws(MissingField) {
+            let edge = try type(of: "edges", on: field.type)
+            guard schema.field("edges", on: field.type)?.type.listItem != nil, edge.kind.isComposite
+            else { return "\"\(field.type.name).edges\" is not a list of objects." }
+            let node = try type(of: "node", on: edge)
+            _ = try type(of: "cursor", on: edge)
+            guard node.kind.isComposite else { return "\"\(edge.name).node\" is not an object." }
+            let pageInfo = try type(of: "pageInfo", on: field.type)
+            for name in ["endCursor", "hasNextPage", "hasPreviousPage", "startCursor"] {
+                _ = try type(of: name, on: pageInfo)
+            }
+            return nil
+        } catch {
+            return "type \"\(error.type)\" has no field \"\(error.name)\"."
         }
-        guard let pageInfo = type(of: "pageInfo", on: field.type) else { return }
-        for name in ["endCursor", "hasNextPage", "hasPreviousPage", "startCursor"]
-        where type(of: name, on: pageInfo) == nil { return }
+    }
+
+    private struct MissingField: Error {
+        let name: String
+        let type: String
     }
 
     private static func checkPaging(_ field: TypedField, _ context: RuleContext) {

@@ -4,6 +4,7 @@ extension DocumentSet {
     /// Everything that is wrong with the documents before they are compiled: what GraphQL forbids, then what Relay
     /// does. Each definition is checked once, however many operations spread it.
     func issues(_ documents: [Document]) -> [DocumentIssue] {
+        if let tooDeep = DepthCheck.issue(self) { return [tooDeep] }
         let all = Document(source: Source(""), definitions: documents.flatMap(\.definitions))
         let limits = ValidationLimits(maximumErrors: 1_000, maximumFieldComparisons: .max)
         return all.issues(against: schema, dialect: dialect, limits: limits) + declarationIssues

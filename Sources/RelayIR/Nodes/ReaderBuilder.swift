@@ -39,6 +39,7 @@ struct ReaderBuilder {
         let selections = self.selections(tree, &paths)
         var metadata = metadata(fragment.definition.directives, paths)
         metadata.refetch = refetchable.description(of: fragment)
+        metadata.rootType = rootType(in: type)
         return ReaderFragment(
             name: fragment.name, type: type.name,
             abstractKey: type.kind.isAbstract ? "__is\(type.name)" : nil,
@@ -53,6 +54,13 @@ struct ReaderBuilder {
             documents, collector.fragments, following: .unmasked)
         usage.collect(fragment)
         return arguments.definitions(declared) + usage.names.map { .root(name: $0) }
+    }
+
+    /// The store keeps one root record whatever the operation; a fragment on an abstract type can't tell what it is.
+    private func rootType(in type: NamedType) -> String? {
+        let schema = documents.schema
+        guard type.kind.isAbstract, let root = schema.queryType else { return nil }
+        return schema.possibleTypes(of: type.id).contains(root) ? schema[root].name : nil
     }
 
     private func metadata(_ directives: [Directive], _ paths: ConnectionPaths) -> ReaderMetadata {

@@ -36,11 +36,7 @@ struct RefetchableTransform {
                             arguments: declared.map { argument($0.name.value, location) },
                             location: location)
                     ], location: location))
-        let known = Set(declared.map(\.name.value))
-        // A variable that a fragment spread in it leaves to the operation may have the name of one of its own.
-        var variables =
-            declared
-            + used(in: fragment, at: location).filter { !known.contains($0.name.value) }
+        var variables = declared + used(in: fragment, at: location)
         var selections = [spread]
         if let field = description.path.first {
             let isByID = description.identifierField != nil
@@ -94,12 +90,12 @@ extension Schema {
         if type.id == queryType { return [] }
         let query = queryType.map { self[$0] }
         if type.name == "Viewer", query?.field("viewer") != nil { return ["viewer"] }
-        if let node = self.type(named: "Node"), isSubType(type.id, of: node.id),
-            query?.field("node") != nil
-        {
-            return ["node"]
-        }
-        return nil
+        guard let node = self.type(named: "Node"), query?.field("node") != nil else { return nil }
+        if isSubType(type.id, of: node.id) { return ["node"] }
+        // No interface of a union can say it, and that of an interface need not.
+        let possible = type.kind.isAbstract ? possibleTypes(of: type.id) : []
+        return !possible.isEmpty && possible.allSatisfy { isSubType($0, of: node.id) }
+            ? ["node"] : nil
     }
 
     /// A type as a document refers to it.

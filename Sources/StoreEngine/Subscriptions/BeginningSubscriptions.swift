@@ -1,8 +1,8 @@
 import GraphQLExecution
 import Threads
 
-/// What is prepared for the subscriptions that wait to begin: a thousand times their requests, at worst, so it is
-/// bounded in bytes.
+/// The subscriptions that wait to begin: their requests, which may be large and which their connections no longer count
+/// once they are ended, and what is prepared for them, which is a thousand times as much at worst. Bounded in bytes.
 final class BeginningSubscriptions: Sendable {
     private struct State {
         var memory = SharedMemory()
@@ -15,26 +15,27 @@ final class BeginningSubscriptions: Sendable {
     /// - Parameter byteLimit: the last one to be taken may exceed it.
     init(byteLimit: Int) { self.byteLimit = byteLimit }
 
-    /// Takes a new subscription; false if there is no room.
-    func admit(_ subscription: PreparedSubscription) -> Bool {
+    /// Takes a new subscription.
+    /// - Returns: what is to be given back once it has begun; nil if there is no room.
+    func admit(_ subscription: PreparedSubscription) -> SharedMemory.Share? {
         let share = subscription.memoryShare
         return state.withLock { state in
-            guard state.memory.byteCount < byteLimit else { return false }
+            guard state.memory.byteCount < byteLimit else { return nil }
             state.memory.add(share)
-            return true
+            return share
         }
     }
 
     /// Takes one that was accepted before, after ``room()``.
-    func add(_ subscription: PreparedSubscription) {
+    func add(_ subscription: PreparedSubscription) -> SharedMemory.Share {
         let share = subscription.memoryShare
         state.withLock { $0.memory.add(share) }
+        return share
     }
 
-    /// They have begun.
-    func remove(_ subscriptions: [PreparedSubscription]) {
-        if subscriptions.isEmpty { return }
-        let shares = subscriptions.map(\.memoryShare)
+    /// What has begun needs no room here any more.
+    func remove(_ shares: [SharedMemory.Share]) {
+        if shares.isEmpty { return }
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             for share in shares { state.memory.remove(share) }
             guard state.memory.byteCount < byteLimit else { return [] }
@@ -67,6 +68,6 @@ extension PreparedSubscription {
         let planned = (document.id, document.byteCount + 512 * operation.compiledSelectionCount)
         return SharedMemory.Share(
             parts: [planned] + (normalization.map { [$0.part] } ?? []),
-            ownByteCount: variables.subscriptionByteCount)
+            ownByteCount: variables.subscriptionByteCount + request.request.approximateByteCount)
     }
 }

@@ -7,7 +7,7 @@ import ResultPatches
 
 /// How the results of one operation are split into records.
 struct Normalization: Sendable {
-    private let operation: NormalizationOperation
+    private let normalizer: RecordNormalizer
     /// Approximate memory.
     let byteCount: Int
 
@@ -28,16 +28,15 @@ struct Normalization: Sendable {
             throw ExecutionError("The operation has no records: \(error)", code: .badUserInput)
         }
         guard made.hasRecords else { return nil }
-        self.operation = made
+        normalizer = RecordNormalizer(made, variables: [:])
     }
 
     /// The same for all copies.
-    var id: ObjectIdentifier { ObjectIdentifier(operation) }
+    var id: ObjectIdentifier { ObjectIdentifier(normalizer.operation) }
 
     func normalizer(_ variables: CoercedVariables) -> RecordNormalizer {
-        RecordNormalizer(
-            operation,
-            variables: operation.argumentDefinitions.operationVariables(
+        normalizer.under(
+            normalizer.operation.argumentDefinitions.operationVariables(
                 given: VariableData(variables.values)))
     }
 }

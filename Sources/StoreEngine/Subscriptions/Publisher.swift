@@ -17,13 +17,14 @@ import Threads
 final class Publisher: Sendable {
     enum Message: Sendable {
         case step(Step)
-        case subscribe(PreparedSubscription)
+        /// - Parameter share: what it takes up while it waits, if that is counted.
+        case subscribe(PreparedSubscription, share: SharedMemory.Share? = nil)
         case unsubscribe(any SubscriptionSink)
 
         fileprivate var step: Step? { if case .step(let step) = self { step } else { nil } }
 
-        fileprivate var subscription: PreparedSubscription? {
-            if case .subscribe(let subscription) = self { subscription } else { nil }
+        fileprivate var share: SharedMemory.Share? {
+            if case .subscribe(_, let share) = self { share } else { nil }
         }
     }
 
@@ -92,7 +93,9 @@ final class Publisher: Sendable {
             limit: DeliverySize(
                 count: limits.undeliveredResults, byteCount: limits.undeliveredResultBytes))
         self.outgoing = outgoing
-        queue = SerialQueue(limit: limits.beginningSubscriptions, tasks: tasks) {
+        queue = SerialQueue(
+            limit: limits.beginningSubscriptions, batchLimit: Self.batchLimit, tasks: tasks
+        ) {
             !outgoing.isWaitedFor
         }
         toldThrough = Atomic(table.snapshot.sequence)
@@ -122,9 +125,9 @@ final class Publisher: Sendable {
 
     /// Takes a new subscription. False if too many are waiting to start, or too much is prepared for them.
     func subscribe(_ request: PreparedSubscription) -> Bool {
-        guard beginning.admit(request) else { return false }
-        let isTaken = queue.post(.subscribe(request)) { self.work(off: &$0) }
-        if !isTaken { beginning.remove([request]) }
+        guard let share = beginning.admit(request) else { return false }
+        let isTaken = queue.post(.subscribe(request, share: share)) { self.work(off: &$0) }
+        if !isTaken { beginning.remove([share]) }
         return isTaken
     }
 
@@ -133,8 +136,8 @@ final class Publisher: Sendable {
 
     /// Takes a subscription that was accepted before.
     func goOn(_ request: PreparedSubscription) {
-        beginning.add(request)
-        _ = queue.post(.subscribe(request), isLimited: false) { self.work(off: &$0) }
+        let share = beginning.add(request)
+        _ = queue.post(.subscribe(request, share: share), isLimited: false) { self.work(off: &$0) }
     }
 
     func unsubscribe(_ sink: any SubscriptionSink) {
@@ -145,7 +148,7 @@ final class Publisher: Sendable {
     var waitingToGoOn: Int { beginning.waitingCount }
 
     private func work(off messages: inout ArraySlice<Message>) {
-        let batch = messages.prefix(Self.batchLimit)
+        let batch = messages
         let isBehind = waitingStepCount > Self.pileLimit
         let (handledCount, sequence) = table.withLock { table in
             let count = table.handle(
@@ -154,7 +157,7 @@ final class Publisher: Sendable {
             return (count, table.snapshot.sequence)
         }
         let handled = Waiting(batch.prefix(handledCount).lazy.compactMap(\.step))
-        beginning.remove(batch.prefix(handledCount).compactMap(\.subscription))
+        beginning.remove(batch.prefix(handledCount).compactMap(\.share))
         messages = messages.dropFirst(handledCount)
         toldThrough.store(sequence, ordering: .releasing)
         let wasFull = waitingSteps.withLock { waiting in

@@ -5,7 +5,7 @@ import RelayJSON
 /// Approximate memory of several owners; what they share counts once.
 struct SharedMemory {
     /// What one owner has.
-    struct Share {
+    struct Share: Sendable {
         /// What other owners may have as well: documents, plans and normalizations. The owner retains them.
         let parts: [(id: ObjectIdentifier, byteCount: Int)]
         let ownByteCount: Int

@@ -189,7 +189,7 @@ final class SubscriptionGroup {
     /// For a group that gets patches: turns its results into records.
     let normalizer: RecordNormalizer?
     let normalization: Normalization?
-    /// For a live group that gets patches: the records of the last result; nil if they are too large.
+    /// For a live group that gets patches: the records of the last result; nil if they are too large or contradictory.
     var lastRecords: ResultRecords?
     /// For an event group that gets patches: the sinks that have had no result yet, and get the first one
     /// whole.
@@ -229,7 +229,7 @@ struct ExecutedResult: Sendable, Equatable {
     /// record, its field and `value`.
     private static let patchLevels = 8
 
-    /// Nil if they are too large, or the result is nested too deeply: then it is only sent whole.
+    /// Nil if they are too large or contradictory, or the result is nested too deeply: then it is only sent whole.
     func records(_ normalizer: RecordNormalizer) -> ResultRecords? {
         (json?["data"]).flatMap { normalizer.records(of: $0) }
     }

@@ -106,7 +106,7 @@ struct SubscriptionTable {
             case .step(let step):
                 publish(step, hand)
                 if !isBehind { tellLive(hand) }
-            case .subscribe(let request):
+            case .subscribe(let request, _):
                 // A sink that joins a group is sent its last result, which must be current.
                 tellLive(hand)
                 // If the sink was stopped in the meantime, its unsubscribe message comes before or after this

@@ -22,19 +22,22 @@ final class SerialQueue<Message: Sendable>: Sendable {
 
     private let state = Lock(State())
     private let limit: Int
+    private let batchLimit: Int
     private let isOpen: @Sendable () -> Bool
     private let tasks: EngineTasks
 
     /// - Parameters:
     ///   - limit: on waiting messages.
+    ///   - batchLimit: on messages that are handed over together.
     ///   - tasks: where messages are handled.
     ///   - isOpen: checked before each hand-over. When it becomes true again, ``resume(handle:)`` must be
     ///     called.
     init(
-        limit: Int, tasks: EngineTasks = EngineTasks(),
+        limit: Int, batchLimit: Int = .max, tasks: EngineTasks = EngineTasks(),
         isOpen: @escaping @Sendable () -> Bool = { true }
     ) {
         self.limit = limit
+        self.batchLimit = batchLimit
         self.tasks = tasks
         self.isOpen = isOpen
     }
@@ -87,8 +90,9 @@ final class SerialQueue<Message: Sendable>: Sendable {
             let count = batch.count
             handle(&batch)
             assert(batch.count < count, "a handler that takes nothing would be called for ever")
-            // An empty slice would keep its old buffer alive.
-            state.withLock { [batch] in $0.batch = batch.isEmpty ? [] : batch }
+            // A slice keeps what was handled alive; copying it each time would take quadratic time.
+            let rest = batch.startIndex >= batch.count ? Array(batch)[...] : batch
+            state.withLock { $0.batch = rest }
         }
     }
 
@@ -96,8 +100,13 @@ final class SerialQueue<Message: Sendable>: Sendable {
         state.withLock { state in
             assert(state.isRunning, "only the one task that runs takes a batch")
             if state.batch.isEmpty {
-                state.batch = state.waiting[...]
-                state.waiting = []
+                if state.waiting.count > batchLimit {
+                    state.batch = Array(state.waiting.prefix(batchLimit))[...]
+                    state.waiting.removeFirst(batchLimit)
+                } else {
+                    state.batch = state.waiting[...]
+                    state.waiting = []
+                }
             }
             // Checked under the lock, so that if the queue opens later, `resume` sees that it is not running.
             guard !state.batch.isEmpty, isOpen() else {

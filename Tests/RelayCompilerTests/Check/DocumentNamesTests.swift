@@ -47,8 +47,8 @@ import Testing
                 """#
             ]) == [
                 #"""
-                List.swift:1:10: error: Expected the query in List.swift to be named "ListQuery", not \#
-                to have no name.
+                List.swift:1:10: error: Expected the query in List.swift to be named "ListQuery", but \#
+                it has no name.
                   1 | graphql("{ a } fragment user on User { a }"); graphql("fragment List_ on User { a }")
                     |          ^
                 """#,

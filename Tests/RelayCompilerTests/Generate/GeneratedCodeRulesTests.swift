@@ -75,6 +75,25 @@ import Testing
         #expect(!other.file(["PaidQuery"]).contains("import Foundation"))
     }
 
+    /// `Data.Amount` would be what `price: Amount` means.
+    @Test func typesOfScalarsAreNotHidden() throws {
+        let documents = try RelayDocuments(
+            Document(
+                parsing: "query AQuery { any { ... on Amount { text } ... on Item { price } } }"),
+            schema: Schema.build([
+                Source(
+                    """
+                    scalar Money  type Query { any: Any }  union Any = Amount | Item
+                    type Amount { text: String }  type Item { price: Money }
+                    """)
+            ]))
+        let code = GeneratedCode(
+            documents, options: GenerateOptions(scalars: ["Money": "[Amount]"]))
+        let file = code.file(["AQuery"])
+        #expect(file.contains("price: [Amount]?"))
+        #expect(file.contains("struct Amount_") && !file.contains("struct Amount:"))
+    }
+
     @Test func whateverADocumentContainsIsOneLiteral() throws {
         let documents = try RelayDocuments(
             Document(

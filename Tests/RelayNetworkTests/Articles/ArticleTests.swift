@@ -184,6 +184,27 @@ struct ArticleTests {
         #expect(blockCount >= 46)
     }
 
+    /// A reader puts the pieces into files in the order in which the article has them, and nothing else.
+    @Test func thePiecesOfTheFirstAppAreItsFiles() throws {
+        var pieces: [[String]] = []
+        var isInside = false
+        for line in try Self.lines(Self.article("YourFirstApp")) {
+            if line.hasPrefix("```") {
+                isInside = line == "```swift"
+                if isInside { pieces.append([]) }
+            } else if isInside {
+                pieces[pieces.count - 1].append(line)
+            }
+        }
+        func file(_ name: String) throws -> [String] {
+            try Self.lines(
+                Self.folder.appending(path: "../../FirstApp/Sources/Todos/\(name).swift"))
+        }
+        try #require(pieces.count == 5)
+        #expect(try pieces[1...3].flatMap(\.self) == file("Todos"))
+        #expect(try pieces[4] == file("AddTodo"))
+    }
+
     /// The table's code has dots where the reader has to put something. Its parts are one after the other in a line of
     /// `TableByHand`.
     @Test func theTableOfOperationsByHandCompiles() throws {

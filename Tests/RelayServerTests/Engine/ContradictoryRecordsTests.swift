@@ -172,19 +172,20 @@ struct ContradictoryRecordsTests {
         #expect(patch.relay?["records"] == ["VG9kbzow": ["text": "b"]])
     }
 
-    @Test func anIDIsNotReadFromAFragmentOfAnotherType() async throws {
+    @Test(arguments: ["x", "id"])
+    func anIDIsNotReadFromAFragmentOfAnotherType(_ alias: String) async throws {
         let engine = try await Self.engine()
         let normalizer = try Self.normalizer(
             engine,
             """
             query { nodes(ids: []) { __typename
-              ... on User { x: id userId } ... on Todo { x: otherID complete } } }
+              ... on User { \(alias): id userId } ... on Todo { \(alias): otherID complete } } }
             """)
         let records = try #require(
             normalizer.records(of: [
                 "nodes": [
-                    ["__typename": "User", "x": "u", "userId": "1"],
-                    ["__typename": "Todo", "x": "u", "complete": true],
+                    .object(["__typename": "User", alias: "u", "userId": "1"]),
+                    .object(["__typename": "Todo", alias: "u", "complete": true]),
                 ]
             ]))
         #expect(records.records["u"]?["userId"] == "1")
@@ -258,6 +259,29 @@ struct ContradictoryRecordsTests {
         let patch = Self.message(
             2, .null, records: ["u": ["boom": ["unset": true], "totalCount": 3]])
         #expect(client.receive(patch) == .misfit)
+    }
+
+    /// An event's patch is made from nothing, so it needs no result before it.
+    @Test func thePatchOfAnEventFitsAfterAContradictoryOne() async throws {
+        let engine = try await Self.engine()
+        // A client cannot tell the two kinds of stream apart.
+        let normalizer = try Self.normalizer(
+            engine, "query @live { a: user { id boom } b: user { id } }")
+        var client = PatchedResults(normalizer.operation, variables: normalizer.variables)
+        let data: JSONValue = ["a": ["id": "u", "boom": 1], "b": ["id": "u"]]
+        let good = Self.message(1, data)
+        let bad = Self.message(2, ["a": nil, "b": ["id": "u"]])
+        for message in [good, bad] {
+            #expect(client.receive(message) == .response(message, isWorthAsking: true))
+        }
+        let patch = Self.message(
+            3, .null,
+            records: ["client:root": ["user": ["ref": "u"]], "u": ["id": "u", "boom": 1]])
+        #expect(client.receive(patch) == .response(Self.message(3, data), isWorthAsking: true))
+        // Of a live result it would not be all.
+        #expect(client.receive(bad) != .misfit)
+        let part = Self.message(4, .null, records: ["u": ["id": "u", "boom": 2]])
+        #expect(client.receive(part) == .misfit)
     }
 
     /// A field may fail once, and patches go on afterwards; where every result is contradictory, patches are of no use.

@@ -36,7 +36,8 @@ struct PreparedBoundsTests {
         defer { gate.open() }
         let engine = try await EngineUnderTest(settling: gate) {
             $0.undeliveredResults = 2
-            $0.beginningBytes = 20_000
+            // Each has a request, and equal ones have one document.
+            $0.beginningBytes = 60_000
         }
         try await Self.stopTelling(engine, gate)
         func subscribe(_ number: Int) throws {
@@ -54,13 +55,59 @@ struct PreparedBoundsTests {
         try await eventually("room") { try? subscribe(3) }
     }
 
+    /// Their connections count what is open; the queue has what was ended, too.
+    @Test func requestsThatWereEndedCountUntilTheirTurn() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let engine = try await EngineUnderTest(settling: gate) {
+            $0.undeliveredResults = 2
+            $0.beginningBytes = 20_000
+        }
+        try await Self.stopTelling(engine, gate)
+        func subscribeAndEnd() throws {
+            let large = JSONValue.string(String(repeating: "x", count: 10_000))
+            let request = GraphQLRequest(
+                query: "subscription { user { id } }", extensions: ["large": large])
+            let sink = TestSink()
+            try engine.service.subscribe(
+                try engine.service.prepare(request), request, sink: sink)
+            engine.service.unsubscribe(sink)
+        }
+        for _ in 0..<2 { try subscribeAndEnd() }
+        let errors = #expect(throws: ExecutionErrors.self) { try subscribeAndEnd() }
+        #expect(errors?.errors.first?.code == .overloaded)
+        gate.open()
+        try await eventually("room") { try? subscribeAndEnd() }
+    }
+
+    @Test func whatIsRefusedByCountTakesUpNothing() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let engine = try await EngineUnderTest(settling: gate) {
+            $0.undeliveredResults = 2
+            $0.beginningBytes = 40_000
+            $0.beginningSubscriptions = 1
+        }
+        try await Self.stopTelling(engine, gate)
+        func subscribe(_ number: Int) throws {
+            _ = try engine.subscribe(Self.text(number, "user { id }"))
+        }
+        try subscribe(0)
+        for number in 1...9 {
+            let errors = #expect(throws: ExecutionErrors.self) { try subscribe(number) }
+            #expect(errors?.errors.first?.code == .overloaded)
+        }
+        gate.open()
+        try await eventually("room") { try? subscribe(10) }
+    }
+
     /// Those that have been caught up go on as the publisher gets to them.
     @Test func whatIsCaughtUpIsPreparedWhenThereIsRoom() async throws {
         let gate = Gate()
         defer { gate.open() }
         let engine = try await EngineUnderTest(recentCommits: 1, settling: gate) {
             $0.undeliveredResults = 2
-            $0.beginningBytes = 20_000
+            $0.beginningBytes = 40_000
         }
         for number in 0..<40 { _ = try await engine.addTodo("\(number)") }
         try await engine.everyPublication()
@@ -86,9 +133,13 @@ struct PreparedBoundsTests {
             engine.service.passesWithoutRoom == 1 ? true : nil
         }
         #expect(engine.service.unpublishedCount == 2)
+        // One is ended while it waits.
+        let ended = sinks.removeLast()
+        ended.leave()
+        engine.service.unsubscribe(ended)
         gate.open()
-        try await eventually("all subscriptions") {
-            engine.service.subscriptionCounts.subscriptions == 7 ? true : nil
+        try await eventually("the other subscriptions") {
+            engine.service.subscriptionCounts.subscriptions == 6 ? true : nil
         }
         _ = try await engine.run(
             "mutation { removeTodo(input: {id: \"VG9kbzow\"}) { deletedTodoId } }")

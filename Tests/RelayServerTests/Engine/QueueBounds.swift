@@ -73,9 +73,9 @@ struct QueueBound {
                 name: "subscriptions that wait to begin, with the commits before them",
                 bound: grouped(limits.beginningSubscriptions), atTheBound: refused),
             QueueBound(
-                name: "what is prepared for subscriptions that wait to begin",
+                name: "requests of subscriptions that wait to begin, and what is prepared for them",
                 bound: "\(limits.beginningBytes >> 20) MiB, plus one subscription's for each pass",
-                atTheBound: "\(refused); those that have caught up wait"),
+                atTheBound: "\(refused); those that resume wait"),
             QueueBound(
                 name: "subscriptions that wait for what they have missed",
                 bound: grouped(limits.resumingSubscriptions), atTheBound: refused),

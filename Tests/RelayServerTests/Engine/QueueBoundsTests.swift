@@ -63,7 +63,8 @@ import Testing
         "subscriptions that wait to begin, with the commits before them": [
             "RelayServerTests/Engine/PublisherTests.soManySubscriptionsWaitToBeginAndNoMore"
         ],
-        "what is prepared for subscriptions that wait to begin": [
+        "requests of subscriptions that wait to begin, and what is prepared for them": [
+            "RelayServerTests/Engine/PreparedBoundsTests.requestsThatWereEndedCountUntilTheirTurn",
             "RelayServerTests/Engine/PreparedBoundsTests.soManyBytesOfSubscriptionsWaitToBeginAndNoMore",
             "RelayServerTests/Engine/PreparedBoundsTests.whatIsCaughtUpIsPreparedWhenThereIsRoom",
         ],

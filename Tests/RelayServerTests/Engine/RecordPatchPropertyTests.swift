@@ -19,8 +19,11 @@ struct RecordPatchPropertyTests {
         let text: String
         var variables: JSONObject = [:]
         var engine = Engine.todos
+        var patches = Patches.byChance
 
         enum Engine { case todos, computed, tracker }
+        /// Whether a history has patches.
+        enum Patches { case always, byChance, never }
 
         var testDescription: String { name }
     }
@@ -38,7 +41,7 @@ struct RecordPatchPropertyTests {
                     }
                     fragment Item on Todo { id label: text ... on Node { id } }
                     """,
-                variables: ["status": status.map(JSONValue.bool) ?? .null])
+                variables: ["status": status.map(JSONValue.bool) ?? .null], patches: .always)
         } + [
             Question(
                 name: "one record by several ways",
@@ -48,13 +51,13 @@ struct RecordPatchPropertyTests {
                       lasts: todos(last: 3) { edges { cursor node { ... on Node { id } } }
                         pageInfo { startCursor endCursor } }
                       open: todos(complete: false) { edges { node { id } } } } }
-                    """),
+                    """, patches: .always),
             Question(
                 name: "records without ids",
                 text: """
                     subscription { user(id: "me") { totalCount
                       todos { edges { cursor node { text complete } } } } }
-                    """),
+                    """, patches: .always),
             Question(
                 name: "a list of an interface",
                 text: """
@@ -70,7 +73,7 @@ struct RecordPatchPropertyTests {
                       open: issues(open: true) { edges { node {
                         id title labels estimate priority author { id name } watchers { id login } } } }
                       issues(last: 4) { edges { node { id author { id login } watchers { id name } } } } } }
-                    """, variables: ["key": "R"], engine: .tracker),
+                    """, variables: ["key": "R"], engine: .tracker, patches: .always),
             Question(
                 name: "a field that fails in one of two places",
                 text: """
@@ -89,7 +92,8 @@ struct RecordPatchPropertyTests {
                 text: """
                     query($other: ID) @live { me: user { id totalCount }
                       other: user(id: $other) { id completedCount } }
-                    """, variables: ["other": id.map(JSONValue.string) ?? .null])
+                    """, variables: ["other": id.map(JSONValue.string) ?? .null],
+                patches: id == nil ? .never : .always)
         }
         + [true, false].map { isIncluded in
             Question(
@@ -147,6 +151,12 @@ struct RecordPatchPropertyTests {
             guard let expected, fresh["errors"] == nil else { continue }
             let store = try Self.storeRecords(of: fresh, normalizer)
             #expect(store == expected.withoutTypes.text, "seed \(seed)")
+        }
+        let patchCount = engine.patchesSoFar(of: sink).count { $0.told.relay?["records"] != nil }
+        switch question.patches {
+        case .always: #expect(patchCount > 0, "seed \(seed)")
+        case .byChance: break
+        case .never: #expect(patchCount == 0, "seed \(seed)")
         }
     }
 

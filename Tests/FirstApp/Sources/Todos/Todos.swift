@@ -9,6 +9,19 @@ private let query = graphql(
     }
     """)
 
+extension Todos {
+    static func show(_ environment: Environment) async throws {
+        for try await result in environment.results(of: TodosQuery()) {
+            guard let user = result.data?.user else { continue }
+            print("\(user.completedCount) of \(user.totalCount) done")
+            for edge in user.todos?.edges ?? [] {
+                guard let todo = edge?.node else { continue }
+                print(todo.complete ? "[x]" : "[ ]", todo.text)
+            }
+        }
+    }
+}
+
 @main struct Todos {
     static func main() async throws {
         let url = ProcessInfo.processInfo.environment["TODOS_URL"]
@@ -20,17 +33,6 @@ private let query = graphql(
             try await add(text, to: environment)
         } else {
             try await show(environment)
-        }
-    }
-
-    static func show(_ environment: Environment) async throws {
-        for try await result in environment.results(of: TodosQuery()) {
-            guard let user = result.data?.user else { continue }
-            print("\(user.completedCount) of \(user.totalCount) done")
-            for edge in user.todos?.edges ?? [] {
-                guard let todo = edge?.node else { continue }
-                print(todo.complete ? "[x]" : "[ ]", todo.text)
-            }
         }
     }
 }
