@@ -252,7 +252,7 @@ let package = Package(
         tests(of: "RelayArtifacts", ["GeneratedModules", "RelayIR", "RelayJSON"]),
         tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"], exclude: ["Fixtures"]),
         tests(
-            of: "RelayCompiler", ["GraphQLLanguage", "RelayArtifacts", "RelayIR"],
+            of: "RelayCompiler", ["GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON"],
             exclude: ["Extract/Fixtures", "Fixtures"]),
         .testTarget(
             name: "GeneratedCodeTests",

@@ -38,7 +38,7 @@ import PackagePlugin
     ) throws {
         let folder = target.directoryURL.appending(path: "__generated__")
         let sources = compiled.sources.filter(\.hasDocuments)
-        let written = sources.isEmpty ? [] : CompiledTarget.outputs(of: sources)
+        let written = sources.isEmpty ? [] : OutputNames.outputs(of: sources)
         if !sources.isEmpty {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             let process = Process()

@@ -28,7 +28,7 @@ import PackagePlugin
                 executable: try context.tool(named: "RelayCompilerTool").url,
                 arguments: compiled.arguments(for: compiled.sources, into: folder),
                 inputFiles: compiled.inputs,
-                outputFiles: CompiledTarget.outputs(of: compiled.sources).map {
+                outputFiles: OutputNames.outputs(of: compiled.sources).map {
                     folder.appending(path: $0)
                 })
         ]

@@ -46,14 +46,6 @@ struct CompiledTarget {
     /// Everything that the generated code depends on.
     var inputs: [URL] { [configuration] + schemas + clients + sources }
 
-    /// The names of the files that the compiler writes for sources: one for each, and one for the schema's types.
-    static func outputs(of sources: [URL]) -> [String] {
-        let names = sources.map { "\($0.deletingPathExtension().lastPathComponent)\(generated)" }
-        return Set(names + ["Schema\(generated)"]).sorted()
-    }
-
-    static let generated = ".graphql.swift"
-
     /// The compiler's arguments to write the outputs of `sources` into a folder.
     func arguments(for sources: [URL], into folder: URL) -> [String] {
         schemas.flatMap { ["--schema", $0.path] } + clients.flatMap { ["--client", $0.path] }
@@ -73,7 +65,9 @@ struct CompiledTarget {
         let members = value as? [String: Any] ?? [:]
         let files = { (name: String) -> [URL] in
             let paths = (members[name] as? String).map { [$0] } ?? members[name] as? [String] ?? []
-            return paths.map { URL(filePath: $0, relativeTo: file).absoluteURL.standardizedFileURL }
+            return paths.filter { !$0.isEmpty }.map {
+                URL(filePath: $0, relativeTo: file).absoluteURL.standardizedFileURL
+            }
         }
         let (schemas, clients) = (files("schema"), files("client"))
         guard !schemas.isEmpty else {
@@ -102,14 +96,17 @@ extension URL {
     var realPath: String { resolvingSymlinksInPath().standardizedFileURL.path }
 
     /// Whether it is a file that the compiler writes.
-    var isGenerated: Bool { lastPathComponent.hasSuffix(CompiledTarget.generated) }
+    var isGenerated: Bool { lastPathComponent.hasSuffix(OutputNames.suffix) }
 
-    /// A guess: the compiler's scanner knows what is a comment.
+    /// A guess: the compiler's scanner knows what is a comment, and what may be before a parenthesis. So does the
+    /// compiler say what is wrong with a file that cannot be read.
     var hasDocuments: Bool {
         switch pathExtension {
-        case "graphql": true
-        case "swift": (try? Data(contentsOf: self))?.range(of: Data("graphql(".utf8)) != nil
-        default: false
+        case "graphql": return true
+        case "swift":
+            guard let text = try? Data(contentsOf: self) else { return true }
+            return text.range(of: Data("graphql".utf8)) != nil
+        default: return false
         }
     }
 }

@@ -14,8 +14,8 @@ package struct CompileCommand: ParsableCommand {
             FILE, "client": [FILES], "scalars": {NAME: SWIFT TYPE}, "imports": [MODULES], "access": \
             "internal" | "package" | "public"}.
 
-            Exit codes: 0 done, 1 errors in documents, 2 with --check: the code is not up to date, 64 wrong \
-            usage.
+            Exit codes: 0 done, 1 errors in documents, settings or files, 2 with --check: the code is not up to \
+            date, 64 wrong usage.
             """)
 
     @Option(help: "A file with the server's schema; may be repeated.")
@@ -28,8 +28,10 @@ package struct CompileCommand: ParsableCommand {
     var src: [String] = []
 
     @Option(
-        help:
-            "The folder for the generated files. Default: __generated__ in the first source folder."
+        help: """
+            The folder for the generated files, for this call alone. Default: __generated__ in the first source \
+            folder.
+            """
     )
     var out: String?
 
@@ -50,8 +52,10 @@ package struct CompileCommand: ParsableCommand {
     var check = false
 
     @Flag(
-        help:
-            "Generate again whenever a source or the schema changes, until the command is stopped.")
+        help: """
+            Generate again whenever a source, the schema, relay.json or a generated file changes, until the \
+            command is stopped.
+            """)
     var watch = false
 
     @Flag(help: "Print the result, or the errors, as JSON.")
@@ -69,7 +73,30 @@ package struct CompileCommand: ParsableCommand {
 
     package init() {}
 
-    package func validate() throws {
+    package func run() throws {
+        let report = CompileReport(self)
+        do {
+            try checkUsage()
+            if watch {
+                var watch = try CompileWatch(self)
+                watch.watch()
+            }
+            let result = try CompileRun(self).generate(try CompileInputs(self))
+            if check, result.wasOutOfDate { throw ExitCode(2) }
+        } catch let code as ExitCode {
+            throw code
+        } catch let usage as ValidationError {
+            // As text, the parser prints it with the usage of the command.
+            guard json else { throw usage }
+            report.say(usage)
+            throw ExitCode.validationFailure
+        } catch {
+            report.say(error)
+            throw ExitCode(1)
+        }
+    }
+
+    private func checkUsage() throws {
         if pluginOut == nil, src.isEmpty {
             throw ValidationError("Name the sources: --src FOLDER.")
         }
@@ -77,17 +104,6 @@ package struct CompileCommand: ParsableCommand {
             throw ValidationError("Unexpected argument '\(files[0])'; folders are named by --src.")
         }
         if watch, check { throw ValidationError("--watch writes files, and --check does not.") }
-    }
-
-    package func run() throws {
-        let run = try CompileRun(self)
-        if watch {
-            run.watch()
-        } else {
-            let isDone = run.once()
-            if !isDone { throw ExitCode(1) }
-            if check, run.isOutOfDate { throw ExitCode(2) }
-        }
     }
 }
 

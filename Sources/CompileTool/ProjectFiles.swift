@@ -1,4 +1,5 @@
 import Disk
+import RelayCompiler
 
 #if canImport(Glibc)
     import Glibc
@@ -13,6 +14,10 @@ struct FileFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+
+    static func nothingBehindLink(_ path: String) -> FileFailure {
+        FileFailure("\(path) is a link, and there is no file at its other end.")
+    }
 }
 
 /// The files of a project, by their paths.
@@ -47,28 +52,58 @@ enum ProjectFiles {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     static func read(_ path: String) throws(FileFailure) -> [UInt8] {
+        switch FileStatus(path)?.kind {
+        case .file, nil: break
+        case .folder: throw FileFailure("\(path) is a folder, not a file.")
+        // Who opens a FIFO waits for somebody to write to it.
+        case .other(let what): throw FileFailure("\(path) is \(what), not a file.")
+        }
         let contents: [UInt8]?
         do throws(FileSystemError) {
             contents = try disk.contents(of: path)
         } catch {
             throw FileFailure("\(path) cannot be read: \(error).")
         }
-        guard let contents else { throw FileFailure("There is no file \(path).") }
-        return contents
+        if let contents { return contents }
+        guard FileStatus.isLink(path) else { throw FileFailure("There is no file \(path).") }
+        throw .nothingBehindLink(path)
     }
 
+    /// Replaces a file, or the file that a link is to. Whoever reads meanwhile has the old contents or the new ones.
     static func write(_ bytes: [UInt8], to path: String) throws(FileFailure) {
+        let path = target(path)
         do throws(FileSystemError) {
-            try createFolder(folder(path))
-            // Through a file of another name: who reads meanwhile has the old one or the new one.
-            let other = "\(path).new"
-            let file = try disk.open(other, .replace)
-            defer { file.close() }
-            try file.writeAll(bytes, at: 0)
-            try disk.rename(other, to: path)
+            try createFolders(folder(path))
+            // Its name is hidden, and that of no other file: another run may write the same one.
+            let number = String(UInt64.random(in: 0 ... .max), radix: 36)
+            let other = join(folder(path), ".\(name(path)).\(number).new")
+            do throws(FileSystemError) {
+                let file = try disk.open(other, .replace)
+                defer { file.close() }
+                try file.writeAll(bytes, at: 0)
+                try disk.rename(other, to: path)
+            } catch {
+                try? disk.remove(other)
+                throw error
+            }
         } catch {
             throw FileFailure("\(path) cannot be written: \(error).")
         }
+    }
+
+    /// The file that is at the other end of links; it need not be there. Any other path is returned as it is.
+    static func target(_ path: String) -> String {
+        var path = path
+        // As many as systems follow.
+        for _ in 0..<40 where FileStatus.isLink(path) {
+            var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink(path, &buffer, buffer.count)
+            if count <= 0 { break }
+            path = join(
+                folder(path),
+                String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self))
+        }
+        return path
     }
 
     static func remove(_ path: String) throws(FileFailure) {
@@ -77,37 +112,35 @@ enum ProjectFiles {
         }
     }
 
-    private static func createFolder(_ path: String) throws(FileSystemError) {
+    static func createFolder(of path: String) throws(FileFailure) {
+        do throws(FileSystemError) { try createFolders(folder(path)) } catch {
+            throw FileFailure("The folder of \(path) cannot be made: \(error).")
+        }
+    }
+
+    private static func createFolders(_ path: String) throws(FileSystemError) {
         if path.isEmpty || exists(path) { return }
-        try createFolder(folder(path))
+        try createFolders(folder(path))
         try disk.createDirectory(path)
     }
 
     // MARK: Folders
 
-    /// The Swift sources and `.graphql` files in a folder and the folders in it, sorted. Hidden files and folders, and
-    /// what is generated, are left out.
-    /// - Parameter out: the folder for generated files.
-    static func sources(in folder: String, except out: String) throws(FileFailure) -> [String] {
-        guard exists(folder) else { throw FileFailure("There is no folder \(folder).") }
-        var found: [String] = []
-        try collect(folder, normalized(out), into: &found)
-        return found.sorted()
+    /// What is where a file is to be written.
+    enum Output {
+        case missing
+        /// Written by the compiler, or empty: nothing is lost with it.
+        case generated([UInt8])
+        /// Anything else; of a file its contents.
+        case foreign([UInt8])
     }
 
-    private static func collect(
-        _ folder: String, _ out: String, into found: inout [String]
-    ) throws(FileFailure) {
-        for name in try names(in: folder) where !name.hasPrefix(".") {
-            let path = join(folder, name)
-            if isFolder(path) {
-                if normalized(path) != out { try collect(path, out, into: &found) }
-            } else if name.hasSuffix(".swift") && !name.hasSuffix(".graphql.swift")
-                || name.hasSuffix(".graphql")
-            {
-                found.append(path)
-            }
-        }
+    static func output(_ path: String) throws(FileFailure) -> Output {
+        guard let status = FileStatus(path) else { return .missing }
+        guard case .file = status.kind else { return .foreign([]) }
+        let bytes = try read(path)
+        let isGenerated = bytes.isEmpty || bytes.starts(with: GeneratedCode.header.utf8)
+        return isGenerated ? .generated(bytes) : .foreign(bytes)
     }
 
     /// The generated files in a folder; none if there is no such folder.
@@ -116,21 +149,15 @@ enum ProjectFiles {
         var found: [String] = []
         for name in try names(in: folder) where name.hasSuffix(".graphql.swift") {
             let path = join(folder, name)
-            let start = "// Generated by Relay's compiler"
-            if try read(path).starts(with: start.utf8) { found.append(path) }
+            if case .generated(let bytes) = try output(path), !bytes.isEmpty { found.append(path) }
         }
         return found.sorted()
     }
 
-    private static func names(in folder: String) throws(FileFailure) -> [String] {
+    static func names(in folder: String) throws(FileFailure) -> [String] {
         do throws(FileSystemError) { return try disk.list(folder) } catch {
             throw FileFailure("The folder \(folder) cannot be read: \(error).")
         }
-    }
-
-    private static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 }
 

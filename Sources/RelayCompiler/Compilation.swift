@@ -42,23 +42,31 @@ package struct Compilation: Sendable {
     ///   - inputs: Swift sources and `.graphql` files.
     ///   - schema: the server's; it may use the directives of a server's schema files.
     ///   - client: what only clients know.
+    ///   - configuration: the Swift types of scalars, and who can see generated types.
     ///   - persists: requests name their operation by an id, and have no text.
     /// - Throws: everything that is wrong.
     package init(
         _ inputs: [InputFile], schema: [InputFile], client: [InputFile] = [],
-        layout: Layout = .byDefinition, options: GenerateOptions = .init(), persists: Bool = false
+        layout: Layout = .byDefinition, configuration: Configuration = .init(),
+        persists: Bool = false
     ) throws(Failure) {
         let schema = try Self.schema(schema)
+        let client = client.map { Source(utf8: $0.bytes, name: $0.name) }
+        let misconfigured = configuration.check(schema, client: client)
         var extraction = Extraction()
         for input in inputs { extraction.add(input.bytes, file: input.name) }
         let (parsed, mistakes) = extraction.parse()
-        let unnamed = DocumentNames.check(parsed)
+        let unnamed = DocumentNames.check(parsed) + misconfigured
+        guard mistakes.isEmpty else {
+            let others = RelayDocuments.errors(
+                inIncomplete: parsed.map(\.document), schema: schema, client: client)
+            throw Failure(mistakes + unnamed + others.map { Diagnostic($0.message, at: $0.places) })
+        }
         var persisted: [(id: String, text: String)] = []
         let documents: RelayDocuments
         do throws(RelayDocumentErrors) {
             documents = try RelayDocuments(
-                parsed.map(\.document), schema: schema,
-                client: client.map { Source(utf8: $0.bytes, name: $0.name) },
+                parsed.map(\.document), schema: schema, client: client,
                 persist: persists
                     ? { text in
                         let id = Self.id(of: text)
@@ -66,13 +74,11 @@ package struct Compilation: Sendable {
                         return id
                     } : nil)
         } catch {
-            // Where a document could not be parsed, others may seem to lack its fragments.
-            let others = mistakes.isEmpty ? error.errors : []
-            throw Failure(mistakes + unnamed + others.map { Diagnostic($0.message, at: $0.places) })
+            throw Failure(unnamed + error.errors.map { Diagnostic($0.message, at: $0.places) })
         }
-        guard mistakes.isEmpty, unnamed.isEmpty else { throw Failure(mistakes + unnamed) }
+        guard unnamed.isEmpty else { throw Failure(unnamed) }
 
-        let code = GeneratedCode(documents, options: options)
+        let code = GeneratedCode(documents, options: configuration.options)
         var files: [OutputFile]
         switch layout {
         case .byDefinition:
@@ -117,16 +123,17 @@ package struct Compilation: Sendable {
 
     /// The name of the file that is generated for a source: `List.graphql.swift` for `Sources/App/List.swift`.
     package static func output(of file: String) -> String {
-        let name = file.split(separator: "/").last.map(String.init) ?? file
-        let base = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
-        return "\(base).graphql.swift"
+        "\(ExtractedDocument.baseName(of: file)).graphql.swift"
     }
 
     /// Everything that is wrong, as compilers print it.
     package struct Failure: Error, Sendable, CustomStringConvertible {
+        /// In the order of files and places, each once.
         package let diagnostics: [Diagnostic]
 
-        init(_ diagnostics: [Diagnostic]) { self.diagnostics = diagnostics }
+        package init(_ diagnostics: [Diagnostic]) {
+            self.diagnostics = Diagnostic.sorted(diagnostics)
+        }
 
         package var description: String { Diagnostic.text(of: diagnostics) }
     }

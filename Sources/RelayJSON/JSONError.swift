@@ -21,20 +21,21 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         self.byteOffset = byteOffset
     }
 
-    package var description: String {
-        let what =
-            switch reason {
-            case .unexpectedEnd: "the text ends too early"
-            case .unexpectedByte(let byte, let expected):
-                "expected \(expected), found \(Self.name(of: byte))"
-            case .invalidNumber: "not a JSON number"
-            case .invalidEscape: "not a JSON escape sequence"
-            case .invalidUTF8: "not valid UTF-8"
-            case .controlCharacterInString: "a control character in a string must be escaped"
-            case .nestedTooDeep(let limit): "nested deeper than \(limit) levels"
-            case .bytesBehindValue: "there is more text behind the value"
-            }
-        return "Invalid JSON at byte \(byteOffset): \(what)."
+    package var description: String { "Invalid JSON at byte \(byteOffset): \(problem)." }
+
+    /// The reason, for a sentence that says the place in its own way.
+    package var problem: String {
+        switch reason {
+        case .unexpectedEnd: "the text ends too early"
+        case .unexpectedByte(let byte, let expected):
+            "expected \(expected), found \(Self.name(of: byte))"
+        case .invalidNumber: "not a JSON number"
+        case .invalidEscape: "not a JSON escape sequence"
+        case .invalidUTF8: "not valid UTF-8"
+        case .controlCharacterInString: "a control character in a string must be escaped"
+        case .nestedTooDeep(let limit): "nested deeper than \(limit) levels"
+        case .bytesBehindValue: "there is more text behind the value"
+        }
     }
 
     private static func name(of byte: UInt8) -> String {

@@ -129,6 +129,85 @@ import Testing
                 """)
     }
 
+    /// As the text has it: in order, each once, with all places.
+    @Test func errorsAreValuesInOrder() {
+        let failure = #expect(throws: Compilation.Failure.self) {
+            try compile([
+                "A.graphql": "query Q { user { id nam } }", "B.graphql": "query Q { user { id } }",
+                "C.graphql": "query Q { user { id } } query { user { name } }",
+            ])
+        }
+        let errors = failure?.diagnostics ?? []
+        #expect(
+            errors.map { "\($0.place?.file ?? ""): \($0.message)" } == [
+                "A.graphql: There can be only one operation named \"Q\".",
+                "A.graphql: Cannot query field \"nam\" on type \"User\". Did you mean \"name\"?",
+                "C.graphql: Expected the query to have a name: its Swift type is called by it.",
+                "C.graphql: This anonymous operation must be the only defined operation.",
+            ])
+        #expect(errors.first?.notes.map(\.place.file) == ["B.graphql", "C.graphql"])
+    }
+
+    /// The documents that have a syntax tree are checked, too; except for what the others may explain.
+    @Test func aSyntaxErrorDoesNotHideTheErrorsOfOthers() {
+        let failure = #expect(throws: Compilation.Failure.self) {
+            try compile([
+                "A.graphql": "query A($a: ID) { user { nam ...B } }",
+                "B.graphql": "fragment B on User { id ...C }", "C.graphql": "fragment C on User {",
+                "D.graphql": "query D($d: ID) { user { id ...A } }",
+                "E.swift": "graphql(\"query { user }\") + graphql(\"\\(x)\")",
+            ])
+        }
+        #expect(
+            failure?.diagnostics.map { "\($0.place?.file ?? ""): \($0.message)" } == [
+                "A.graphql: Cannot query field \"nam\" on type \"User\". Did you mean \"name\"?",
+                "C.graphql: Syntax Error: Expected Name, found <EOF>.",
+                "E.swift: Expected the query in E.swift to be named \"EQuery\", not to have no name.",
+                "E.swift: This anonymous operation must be the only defined operation.",
+                "E.swift: Field \"user\" of type \"User\" must have a selection of subfields. Did you mean "
+                    + "\"user { ... }\"?",
+                "E.swift: A GraphQL document cannot contain an interpolation: it is read before the program runs. "
+                    + "Use a variable of the operation.",
+            ])
+    }
+
+    /// What is wrong with a use of a fragment or a variable that is known has nothing to do with others.
+    @Test func whatOthersCannotExplainIsSaidBesideASyntaxError() {
+        let failure = #expect(throws: Compilation.Failure.self) {
+            try compile([
+                "A.graphql": "query A($a: ID) { user { ...B } }",
+                "B.graphql": "fragment B on User { id name(x: $b) }", "C.graphql": "{",
+            ])
+        }
+        #expect(
+            failure?.diagnostics.map(\.message) == [
+                "Variable \"$a\" is never used in operation \"A\".",
+                "Unknown argument \"x\" on field \"User.name\".",
+                "Variable \"$b\" is not defined by operation \"A\".",
+                "Syntax Error: Expected Name, found <EOF>.",
+            ])
+    }
+
+    /// A connection's edges may be selected where nobody knows.
+    @Test func whatAConnectionSelectsMayBeInAnotherDocument() {
+        let schema = """
+            type Query { users(first: Int, after: String): Users }
+            type Users { edges: [Edge] pageInfo: PageInfo }
+            type Edge { cursor: String node: User }
+            type PageInfo { endCursor: String hasNextPage: Boolean startCursor: String hasPreviousPage: Boolean }
+            type User { id: ID! }
+            """
+        let failure = #expect(throws: Compilation.Failure.self) {
+            try compile(
+                [
+                    "A.graphql": """
+                    query A { users(first: 1) @connection(key: "A_users") { edges { ...C @relay(mask: false) } } }
+                    """, "C.graphql": "fragment C on Edge {",
+                ], schema: schema)
+        }
+        #expect(failure?.diagnostics.map { $0.place?.file } == ["C.graphql"])
+    }
+
     @Test func aMistakeInTheSchemaHasItsPlace() {
         let failure = #expect(throws: Compilation.Failure.self) {
             try compile([:], schema: "type Query { user: Usr }\ntype User { id: ID! }")
@@ -136,34 +215,5 @@ import Testing
         #expect(
             failure?.description.hasPrefix("schema.graphql:1:20: error: Unknown type \"Usr\".")
                 == true)
-    }
-
-    // MARK: relay.json
-
-    @Test func aConfigurationIsRead() throws {
-        let text = """
-            {"schema": "a.graphql", "client": ["b.graphql"], "scalars": {"Date": "MyDate"},
-             "imports": ["Dates"], "access": "public"}
-            """
-        let configuration = try Configuration(parsing: Array(text.utf8))
-        #expect(configuration.schema == ["a.graphql"] && configuration.client == ["b.graphql"])
-        #expect(configuration.scalars == ["Date": "MyDate"] && configuration.imports == ["Dates"])
-        #expect(configuration.access == .public)
-    }
-
-    @Test(arguments: [
-        ("", "Invalid JSON at byte 0: the text ends too early."),
-        ("[]", "It must be a JSON object"),
-        (#"{"schema": 1}"#, "\"schema\" must be a string, or a list of strings."),
-        (#"{"schema": ["a", 1]}"#, "\"schema\" must be a string, or a list of strings."),
-        (#"{"scalars": {"Date": 1}}"#, "\"scalars\" must be an object"),
-        (#"{"access": "all"}"#, "\"access\" must be"),
-        (#"{"shema": "a"}"#, "unknown member \"shema\""),
-    ])
-    func aConfigurationThatIsNoneSaysWhy(_ text: String, _ message: String) {
-        let mistake = #expect(throws: Configuration.Mistake.self) {
-            try Configuration(parsing: Array(text.utf8))
-        }
-        #expect(mistake?.description.contains(message) == true)
     }
 }

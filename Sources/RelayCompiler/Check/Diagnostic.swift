@@ -29,7 +29,7 @@ package struct Diagnostic: Error, Hashable, Sendable {
     package let message: String
     /// Nil for an error of a whole program.
     package let place: SourcePlace?
-    package let notes: [Note]
+    package private(set) var notes: [Note]
 
     package init(
         _ message: String, at place: SourcePlace?, notes: [Note] = [], severity: Severity = .error
@@ -86,11 +86,47 @@ extension Diagnostic: CustomStringConvertible {
 }
 
 extension Diagnostic {
-    /// All errors as a compiler prints them, each once: by file, then by place. Those of a whole program are first.
+    /// All errors as a compiler prints them (``sorted(_:)``).
     package static func text(of diagnostics: [Diagnostic]) -> String {
-        var seen: Set<Diagnostic> = []
-        return diagnostics.filter { seen.insert($0).inserted }.sorted { $0.precedes($1) }
-            .map(\.description).joined(separator: "\n")
+        sorted(diagnostics).map(\.description).joined(separator: "\n")
+    }
+
+    /// By file, then by place, each once. Those of a whole program are first. What two rules say of one place is one
+    /// error, with the further places of both.
+    package static func sorted(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
+        var merged: [Diagnostic] = []
+        var indices: [Identity: Int] = [:]
+        for diagnostic in diagnostics {
+            if let index = indices[diagnostic.identity] {
+                merged[index].add(diagnostic.notes)
+            } else {
+                indices[diagnostic.identity] = merged.count
+                merged.append(diagnostic)
+            }
+        }
+        return merged.sorted { $0.precedes($1) }
+    }
+
+    /// Errors with the same one are the same.
+    private struct Identity: Hashable {
+        let severity: Severity
+        let message: String
+        let file: String?
+        let location: SourceLocation?
+    }
+
+    private var identity: Identity {
+        Identity(
+            severity: severity, message: message, file: place?.file, location: place?.location)
+    }
+
+    private mutating func add(_ others: [Note]) {
+        notes += others.filter { other in
+            !notes.contains {
+                $0.message == other.message && $0.place.file == other.place.file
+                    && $0.place.location == other.place.location
+            }
+        }
     }
 
     private func precedes(_ other: Diagnostic) -> Bool {
@@ -105,16 +141,27 @@ extension Diagnostic {
 }
 
 extension Diagnostic {
-    /// For editors: `{"severity": "error", "file": …, "line": …, "column": …, "message": …}`.
+    /// For editors: `{"severity": "error", "file": …, "line": …, "column": …, "message": …}`. If there are further places,
+    /// also `"related": [{"file": …, "line": …, "column": …, "message": …}]`.
     package var json: JSONObject {
         var json: JSONObject = ["severity": .string(severity.rawValue)]
-        if let place {
-            json["file"] = .string(place.file)
-            json["line"] = .int(Int64(place.location.line))
-            json["column"] = .int(Int64(place.location.column))
-        }
+        if let place { Self.add(place, to: &json) }
         json["message"] = .string(message)
+        if notes.isEmpty { return json }
+        json["related"] = .array(
+            notes.map { note in
+                var json: JSONObject = [:]
+                Self.add(note.place, to: &json)
+                json["message"] = .string(note.message)
+                return .object(json)
+            })
         return json
+    }
+
+    private static func add(_ place: SourcePlace, to json: inout JSONObject) {
+        json["file"] = .string(place.file)
+        json["line"] = .int(Int64(place.location.line))
+        json["column"] = .int(Int64(place.location.column))
     }
 }
 

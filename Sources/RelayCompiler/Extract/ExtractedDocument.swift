@@ -18,7 +18,9 @@ package struct ExtractedDocument: Sendable {
     package var file: String { source.file.name }
 
     /// The file's name without folders and extension: `List` for `Sources/App/List.swift`.
-    package var fileBaseName: String {
+    package var fileBaseName: String { Self.baseName(of: file) }
+
+    static func baseName(of file: String) -> String {
         let name = file.split(separator: "/").last ?? ""
         guard let period = name.lastIndex(of: "."), period > name.startIndex else {
             return String(name)

@@ -17,13 +17,21 @@ extension SwiftText {
         }
     }
 
-    /// As many `#` as make neither a quote nor a backslash in the text special.
+    /// As many `#` as make neither a quote nor a backslash in the text special: more than follow one of them.
     private static func marks(for text: String) -> String {
-        var marks = "#"
-        while text.utf8.contains("\"\(marks)".utf8) || text.utf8.contains("\\\(marks)".utf8) {
-            marks += "#"
+        var longest = 0
+        /// Of the marks behind the last quote or backslash; nil if anything else came in between.
+        var count: Int?
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): count = 0
+            case UInt8(ascii: "#"):
+                count = count.map { $0 + 1 }
+                longest = max(longest, count ?? 0)
+            default: count = nil
+            }
         }
-        return marks
+        return String(repeating: "#", count: longest + 1)
     }
 
     private static func pieces(of text: String) -> [String] {
@@ -47,16 +55,5 @@ extension SwiftText {
         }
         if !piece.isEmpty { cut(at: piece.count) }
         return pieces
-    }
-}
-
-extension Sequence<UInt8> {
-    fileprivate func contains(_ part: String.UTF8View) -> Bool {
-        let bytes = Array(self)
-        let part = Array(part)
-        guard bytes.count >= part.count else { return false }
-        return (0...bytes.count - part.count).contains { start in
-            bytes[start..<start + part.count].elementsEqual(part)
-        }
     }
 }

@@ -1,4 +1,5 @@
 import RelayCompiler
+import RelayJSON
 import Testing
 
 @testable import GraphQLLanguage
@@ -74,6 +75,35 @@ import Testing
                 "Sources/List.graphql:2:4: error: a", "Sources/Row.graphql:1:1: error: c",
             ])
         #expect(Diagnostic.text(of: []) == "")
+    }
+
+    /// Two rules may see the same: one of two places, one of three.
+    @Test func whatIsSaidTwiceOfAPlaceIsOneErrorWithAllPlaces() {
+        let places = [
+            Self.place(Self.list, 2, 2), Self.place(Self.row, 1, 7), Self.place(Self.row, 1, 9),
+        ]
+        let errors = Diagnostic.sorted([
+            Diagnostic("Twice.", at: [places[0], places[2]]), Diagnostic("Twice.", at: places),
+            Diagnostic("Twice.", at: [places[1], places[2]]),
+        ])
+        #expect(errors.count == 2)
+        #expect(errors.first?.notes.map(\.place) == [places[2], places[1]])
+    }
+
+    @Test func furtherPlacesAreInTheJSON() {
+        let places = [Self.place(Self.list, 2, 2), Self.place(Self.row, 1, 7)]
+        #expect(
+            JSONValue.object(Diagnostic("Twice.", at: places).json) == [
+                "severity": "error", "file": "Sources/List.graphql", "line": 2, "column": 2,
+                "message": "Twice.",
+                "related": [
+                    [
+                        "file": "Sources/Row.graphql", "line": 1, "column": 7,
+                        "message": "Here, too.",
+                    ]
+                ],
+            ])
+        #expect(Diagnostic("No schema.", at: nil).json["related"] == nil)
     }
 
     @Test func errorsOfDocumentsAndSchemasAreOnesOfThis() throws {
