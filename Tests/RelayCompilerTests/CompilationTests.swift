@@ -162,7 +162,7 @@ import Testing
             failure?.diagnostics.map { "\($0.place?.file ?? ""): \($0.message)" } == [
                 "A.graphql: Cannot query field \"nam\" on type \"User\". Did you mean \"name\"?",
                 "C.graphql: Syntax Error: Expected Name, found <EOF>.",
-                "E.swift: Expected the query in E.swift to be named \"EQuery\", not to have no name.",
+                "E.swift: Expected the query in E.swift to be named \"EQuery\", but it has no name.",
                 "E.swift: This anonymous operation must be the only defined operation.",
                 "E.swift: Field \"user\" of type \"User\" must have a selection of subfields. Did you mean "
                     + "\"user { ... }\"?",
