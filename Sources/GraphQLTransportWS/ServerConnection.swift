@@ -31,6 +31,8 @@ package struct ServerConnection: Sendable {
         case close(CloseCode)
         /// Decide whether the client may come in, and say so by ``accept(payload:)`` or ``refuse()``.
         case authenticate(payload: JSONObject?)
+        /// The client has pinged with this payload, and been answered.
+        case pinged(payload: JSONObject)
         /// Execute this; its results go through ``next(_:)``, ``error(_:_:)`` and ``complete(_:)``.
         case start(Operation, payload: JSONObject)
         /// The client has cancelled this.
@@ -82,7 +84,9 @@ package struct ServerConnection: Sendable {
             state = .authenticating
             return [.authenticate(payload: payload)]
         case .ping(let payload):
-            return [.send(ServerMessage.pong(payload: payload).bytes)]
+            let pong = Action.send(ServerMessage.pong(payload: payload).bytes)
+            guard isReady, let payload else { return [pong] }
+            return [pong, .pinged(payload: payload)]
         case .pong:
             return []
         case .subscribe(let id, let payload):
@@ -145,6 +149,12 @@ package struct ServerConnection: Sendable {
     /// The client may not come in.
     package mutating func refuse() -> [Action] {
         guard case .authenticating = state else { return [] }
+        return close(.forbidden)
+    }
+
+    /// The client may no longer stay.
+    package mutating func forbid() -> [Action] {
+        if case .closed = state { return [] }
         return close(.forbidden)
     }
 

@@ -55,6 +55,7 @@ package struct HTTPResponseHead {
         case 408: "Request Timeout"
         case 411: "Length Required"
         case 413: "Content Too Large"
+        case 421: "Misdirected Request"
         case 414: "URI Too Long"
         case 415: "Unsupported Media Type"
         case 426: "Upgrade Required"

@@ -40,8 +40,33 @@ struct Serve: AsyncParsableCommand {
             valueName: "n"))
     var loops: Int?
 
-    @Option(help: "A token that clients may use; may be given several times.")
+    @Option(
+        help: ArgumentHelp(
+            "Whoever shows this token may do everything; may be given several times.",
+            valueName: "secret"))
     var token: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Whoever shows this token is that viewer; may be given several times. Clients without a \
+            token are let in, as nobody.
+            """, valueName: "name=secret"))
+    var tokenFor: [String] = []
+
+    @Flag(
+        help: """
+            Without tokens: serve everybody, also on an address that other machines can reach.
+            """)
+    var open = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Without tokens: a name by which clients may call this machine, besides localhost; may be \
+            given several times.
+            """, valueName: "name"))
+    var allowHost: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -131,6 +156,9 @@ struct Serve: AsyncParsableCommand {
             configuration.useTLS(certificateFile: tls.certificate, keyFile: tls.key)
         }
         configuration.tokens = try tokens(settings)
+        configuration.viewerTokens = try viewerTokens(settings)
+        configuration.isOpen = try open || settings.flag("open")
+        configuration.allowedHosts = allowHost.isEmpty ? settings.list("allow-host") : allowHost
         configuration.allow(origins: origins)
         if let (documents, isExclusive) = persisted {
             configuration.usePersistedOperations(documents, isExclusive: isExclusive)
@@ -152,6 +180,19 @@ struct Serve: AsyncParsableCommand {
                 """)
         }
         return tokens
+    }
+
+    private func viewerTokens(_ settings: Settings) throws -> [Server.ViewerToken] {
+        let given = tokenFor.isEmpty ? settings.elements("token-for") : tokenFor
+        return try given.map { text in
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+                // It may be a secret, so it is not printed.
+                throw ValidationError(
+                    "Each --token-for (RELAY_TOKEN_FOR) is NAME=SECRET, and neither is empty.")
+            }
+            return Server.ViewerToken(viewer: String(parts[0]), token: String(parts[1]))
+        }
     }
 
     private func makeStorage(

@@ -35,6 +35,15 @@ struct ServingOptions: ParsableArguments {
     @Option(help: "A token that clients may use; may be given several times.")
     var token: [String] = []
 
+    @Flag(help: "Without --token: serve everybody, also on an address that others can reach.")
+    var open = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Without --token: a name by which clients may call this machine; may be given several times.",
+            valueName: "name"))
+    var allowHost: [String] = []
+
     func validate() throws {
         if let speed, !(speed > 0 && speed.isFinite) {
             throw ValidationError("--speed must be a number greater than 0.")
@@ -86,6 +95,8 @@ struct ServedReplay {
         configuration.host = options.host
         configuration.port = options.port
         configuration.tokens = options.token
+        configuration.isOpen = options.open
+        configuration.allowedHosts = options.allowHost
         let pace = try options.makePace()
         let stop = StopSignals()
         let server = try await ReplayServer.start(history, configuration, logger: logger)

@@ -29,7 +29,19 @@ extension Server.Configuration {
         func refuse(_ what: String) -> ConfigurationError {
             ConfigurationError(description: "The server was not started: \(what).")
         }
-        if tokens.contains("") { throw refuse("a token is empty, which would let everyone in") }
+        if tokens.contains("") || viewerTokens.contains(where: \.token.isEmpty) {
+            throw refuse("a token is empty, which would let everyone in")
+        }
+        if viewerTokens.contains(where: \.viewer.isEmpty) {
+            throw refuse("a token is for a viewer without a name")
+        }
+        let secrets = tokens + viewerTokens.map(\.token)
+        guard Set(secrets).count == secrets.count else {
+            throw refuse("a token is given twice, so it does not say who shows it")
+        }
+        if let why = authentication.objection(toListeningOn: host, isOpenWanted: isOpen) {
+            throw refuse(why)
+        }
         guard 1...64 ~= loops else { throw refuse("loops must be from 1 to 64, not \(loops)") }
         for (name, limit) in limits.counts where limit < 0 {
             throw refuse("limits.\(name) must not be negative, but is \(limit)")

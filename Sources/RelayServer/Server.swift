@@ -36,8 +36,15 @@ public final class Server: Sendable {
         /// Threads that serve connections, each of which has one of them. As many as there are processors unless
         /// something else is said here, but not more than four.
         public var loops = NetworkLoops.defaultCount
-        /// A client must show one of these, if there are any.
+        /// Whoever shows one of these may do everything. If there are only such tokens, each client needs one.
         public var tokens: [String] = []
+        /// Whoever shows one of these is that viewer. If there are any, clients without a token are let in, as nobody.
+        public var viewerTokens: [ViewerToken] = []
+        /// Serve everybody, also on an address that other machines can reach.
+        public var isOpen = false
+        /// Names by which clients may call a server that is open to its own machine, besides `localhost` and its
+        /// addresses.
+        public var allowedHosts: [String] = []
         /// How long a stop may take before what has not ended is cut off.
         public var stopDeadline: Duration = .seconds(5)
         var tls: HTTPServer.TLSIdentity?
@@ -86,6 +93,22 @@ public final class Server: Sendable {
         /// - Parameter origins: as browsers send them, such as `https://example.com`.
         public mutating func allow(origins: [String]) {
             self.origins = OriginPolicy(allowing: origins)
+        }
+    }
+
+    /// A token that says who shows it.
+    public struct ViewerToken: Sendable {
+        /// The viewer's id.
+        public var viewer: String
+        /// The secret.
+        public var token: String
+
+        /// - Parameters:
+        ///   - viewer: the viewer's id.
+        ///   - token: the secret.
+        public init(viewer: String, token: String) {
+            self.viewer = viewer
+            self.token = token
         }
     }
 
@@ -180,8 +203,8 @@ public final class Server: Sendable {
             let metrics = Metrics(service, journal: store.file)
             let fronts = loops.loops.map { loop in
                 Front(
-                    service, on: loop, authentication: Authentication(tokens: configuration.tokens),
-                    origins: configuration.origins, metrics: metrics,
+                    service, on: loop, authentication: configuration.authentication,
+                    hosts: configuration.hosts, origins: configuration.origins, metrics: metrics,
                     limits: configuration.limits.socket, logger: logger)
             }
             for front in fronts { front.start() }
@@ -241,6 +264,14 @@ public final class Server: Sendable {
 }
 
 extension Server.Configuration {
+    var authentication: Authentication {
+        Authentication(tokens: tokens, viewers: viewerTokens)
+    }
+
+    fileprivate var hosts: HostPolicy {
+        HostPolicy(for: authentication, listeningOn: host, allowing: allowedHosts)
+    }
+
     fileprivate var listening: HTTPServer.Options {
         var options = HTTPServer.Options(
             host: host, port: port, tls: tls,

@@ -266,6 +266,7 @@ struct ClientConnectionTests {
                 case .send(let bytes): toClient.append(bytes)
                 case .close(let code): closes.append(code)
                 case .authenticate: perform(server.accept())
+                case .pinged: break
                 case .start(let operation, _): serving[operation] = 0
                 case .stop(let operation): serving[operation] = nil
                 }

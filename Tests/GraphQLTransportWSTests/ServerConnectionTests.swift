@@ -22,6 +22,7 @@ struct ServerConnectionTests {
             case .close(let close): "close \(close.code) \(close.reason)"
             case .authenticate(let payload):
                 "authenticate \(payload.map { JSONValue.object($0).text } ?? "-")"
+            case .pinged(let payload): "pinged \(JSONValue.object(payload).text)"
             case .start(let operation, _): "start \(operation.id)"
             case .stop(let operation): "stop \(operation.id)"
             }
@@ -62,8 +63,9 @@ struct ServerConnectionTests {
                 [
                     .new: [#"send {"type":"pong","payload":{"a":1}}"#],
                     .authenticating: [#"send {"type":"pong","payload":{"a":1}}"#],
-                    .ready: [#"send {"type":"pong","payload":{"a":1}}"#],
-                    .busy: [#"send {"type":"pong","payload":{"a":1}}"#], .closed: [],
+                    .ready: [#"send {"type":"pong","payload":{"a":1}}"#, #"pinged {"a":1}"#],
+                    .busy: [#"send {"type":"pong","payload":{"a":1}}"#, #"pinged {"a":1}"#],
+                    .closed: [],
                 ]
             ),
             (

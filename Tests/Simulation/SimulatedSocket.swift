@@ -87,6 +87,7 @@ final class SimulatedSocket: @unchecked Sendable {
                 wire.closing = code
                 wire.isCut = true
             case .authenticate: perform(machine.accept())
+            case .pinged: break
             case .start(let operation, let payload): start(operation, payload)
             case .stop(let operation):
                 if let sink = streams.removeValue(forKey: operation) { service.unsubscribe(sink) }

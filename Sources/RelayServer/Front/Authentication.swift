@@ -2,13 +2,25 @@ import HTTPMessages
 import RelayJSON
 import WebSocketIO
 
-/// Which clients are let in. Without tokens all are, without an identity.
+/// Who a client is, by what it shows. Without anything configured all are let in, and all may do everything.
 struct Authentication: Sendable {
+    /// Who asks.
+    enum Identity: Sendable, Hashable {
+        /// Whoever has a token without a name, and everybody where nothing is configured: all is allowed.
+        case unrestricted
+        case viewer(String)
+        /// Somebody who has shown nothing, which is not always needed.
+        case nobody
+
+        /// The viewer's id.
+        var id: String? { if case .viewer(let id) = self { id } else { nil } }
+    }
+
     /// What is known of who asks.
-    enum Viewer: Sendable, Hashable {
+    enum Decision: Sendable, Hashable {
         /// No token was given, yet; a WebSocket client may still give one in connection_init.
         case undecided
-        case known(String?)
+        case admitted(Identity)
         case refused
     }
 
@@ -25,42 +37,73 @@ struct Authentication: Sendable {
         return response
     }
 
-    private let tokens: [[UInt8]]
+    private let tokens: [(bytes: [UInt8], identity: Identity)]
+    /// Whether clients are let in that show nothing.
+    private let admitsNobody: Bool
 
-    init(tokens: [String]) { self.tokens = tokens.map { Array($0.utf8) } }
-
-    /// No token is needed.
-    var isOpen: Bool { tokens.isEmpty }
-
-    /// Looks at `Authorization: Bearer T` of an HTTP request or a handshake.
-    func viewer(headers: HTTPHeaders) -> Viewer {
-        if isOpen { return .known(nil) }
-        guard let header = headers["authorization"] else { return .undecided }
-        return viewer(authorization: header)
+    /// - Parameters:
+    ///   - tokens: those without a name.
+    ///   - viewers: those of viewers.
+    init(tokens: [String], viewers: [Server.ViewerToken] = []) {
+        self.tokens =
+            tokens.map { (Array($0.utf8), .unrestricted) }
+            + viewers.map { (Array($0.token.utf8), .viewer($0.viewer)) }
+        admitsNobody = !viewers.isEmpty
     }
 
-    /// Looks at connection_init's payload: `{"token": T}` or `{"authorization": "Bearer T"}`.
-    func viewer(payload: JSONValue?) -> Viewer {
-        if isOpen { return .known(nil) }
-        if let token = payload?["token"]?.string { return viewer(token: token) }
+    /// No token is needed, and none is looked at.
+    var isOpen: Bool { tokens.isEmpty }
+
+    /// Why a server should not listen on an address; nil if it may.
+    /// - Parameter isOpenWanted: everybody may come in, wherever they are.
+    func objection(toListeningOn host: String, isOpenWanted: Bool) -> String? {
+        if !isOpen || isOpenWanted || HostPolicy.isLoopback(host) { return nil }
+        return """
+            everybody who reaches \(host) could see and change everything. Use --token or --token-for, or \
+            --open if that is wanted
+            """
+    }
+
+    /// Looks at `Authorization: Bearer T` of an HTTP request or a handshake.
+    func decide(headers: HTTPHeaders) -> Decision {
+        if isOpen { return .admitted(.unrestricted) }
+        guard let header = headers["authorization"] else { return .undecided }
+        return decide(authorization: header)
+    }
+
+    /// Looks at connection_init's payload, or a ping's: `{"token": T}` or `{"authorization": "Bearer T"}`.
+    func decide(payload: JSONObject?) -> Decision {
+        if isOpen { return .admitted(.unrestricted) }
+        if let token = payload?["token"]?.string { return decide(token: token) }
         for name in ["authorization", "Authorization"] {
-            if let header = payload?[name]?.string { return viewer(authorization: header) }
+            if let header = payload?[name]?.string { return decide(authorization: header) }
         }
         return .undecided
     }
 
-    private func viewer(authorization header: String) -> Viewer {
-        let parts = header.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return .refused }
-        return viewer(token: String(parts[1]))
+    /// Who asks, once nothing more can come; nil if that is not enough.
+    func identity(after decision: Decision) -> Identity? {
+        switch decision {
+        case .admitted(let identity): identity
+        case .undecided: admitsNobody ? .nobody : nil
+        case .refused: nil
+        }
     }
 
-    private func viewer(token: String) -> Viewer {
+    private func decide(authorization header: String) -> Decision {
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return .refused }
+        return decide(token: String(parts[1]))
+    }
+
+    private func decide(token: String) -> Decision {
         let given = Array(token.utf8)
         // All of them are compared, so that the time reveals nothing about which one came close.
-        var matches = false
-        for token in tokens { matches = Self.equalInConstantTime(token, given) || matches }
-        return matches ? .known(nil) : .refused
+        var found: Identity?
+        for (token, identity) in tokens where Self.equalInConstantTime(token, given) {
+            found = found ?? identity
+        }
+        return found.map { .admitted($0) } ?? .refused
     }
 
     /// Equality in a time that depends on the length of what was given alone.

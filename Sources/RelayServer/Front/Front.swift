@@ -12,6 +12,7 @@ final class Front: HTTPServerHandler {
     private let service: GraphQLService
     private let loop: IOLoop
     private let authentication: Authentication
+    private let hosts: HostPolicy
     private let origins: OriginPolicy
     private let metrics: Metrics
     private let limits: SocketLimits
@@ -21,11 +22,13 @@ final class Front: HTTPServerHandler {
 
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
-        origins: OriginPolicy, metrics: Metrics, limits: SocketLimits, logger: Logger
+        hosts: HostPolicy, origins: OriginPolicy, metrics: Metrics, limits: SocketLimits,
+        logger: Logger
     ) {
         self.service = service
         self.loop = loop
         self.authentication = authentication
+        self.hosts = hosts
         self.origins = origins
         self.metrics = metrics
         self.limits = limits
@@ -53,6 +56,7 @@ final class Front: HTTPServerHandler {
     }
 
     private func decide(on request: HTTPRequest) -> UpgradeDecision {
+        guard hosts.admits(request) else { return .refuse(Self.foreignHost) }
         guard request.path == Self.path else {
             return .refuse(HTTPResponse(status: 404, text: Self.notFound(request)))
         }
@@ -67,20 +71,20 @@ final class Front: HTTPServerHandler {
             let text = "Pages from this origin may not connect; --allow-origin allows origins."
             return .refuse(HTTPResponse(status: 403, text: text))
         }
-        let viewer = authentication.viewer(headers: request.headers)
-        if case .refused = viewer {
+        let decision = authentication.decide(headers: request.headers)
+        if case .refused = decision {
             return .refuse(Authentication.refusalResponse)
         }
         if subprotocol == EchoSocket.subprotocol {
             // It has no connection_init in which a token could still come.
-            guard case .known = viewer else {
+            guard case .admitted = decision else {
                 return .refuse(Authentication.refusalResponse)
             }
             return .accept(EchoSocket())
         }
         let peer = request.peerAddress
         let socket = GraphQLSocket(
-            service, on: loop, authentication: authentication, viewer: viewer, limits: limits
+            service, on: loop, authentication: authentication, decision: decision, limits: limits
         ) { [progress, ended] socket, close in
             progress.remove(socket)
             if close.code == 1_013, !close.isFromPeer {
@@ -96,7 +100,7 @@ final class Front: HTTPServerHandler {
     // MARK: HTTP
 
     func respond(to request: HTTPRequest, with responder: HTTPResponder) {
-        if let refusal = Self.refusal(byHeadOf: request) { return responder.respond(refusal) }
+        if let refusal = refusal(byHeadOf: request) { return responder.respond(refusal) }
         if request.path == Self.path {
             respondToGraphQL(request, responder)
         } else {
@@ -106,9 +110,10 @@ final class Front: HTTPServerHandler {
 
     func refusal(beforeBody request: HTTPRequest) -> HTTPResponse? {
         guard request.path == Self.path, request.method != "OPTIONS" else {
-            return Self.refusal(byHeadOf: request)
+            return refusal(byHeadOf: request)
                 ?? HTTPResponse(status: 413, text: "This request has no body.")
         }
+        if let refusal = refusal(byHeadOf: request) { return refusal }
         do throws(GraphQLOverHTTP.Refusal) {
             let exchange = try GraphQLOverHTTP(request)
             _ = try viewer(of: request, exchange)
@@ -128,13 +133,19 @@ final class Front: HTTPServerHandler {
     private static let operatorPaths: Set = ["/healthz", "/readyz", "/metrics"]
 
     /// The answer to a request for a page that there is not, or that can only be read.
-    private static func refusal(byHeadOf request: HTTPRequest) -> HTTPResponse? {
-        if request.path == path { return nil }
-        guard operatorPaths.contains(request.path) else {
-            return HTTPResponse(status: 404, text: notFound(request))
+    private func refusal(byHeadOf request: HTTPRequest) -> HTTPResponse? {
+        guard hosts.admits(request) else { return Self.foreignHost }
+        if request.path == Self.path { return nil }
+        guard Self.operatorPaths.contains(request.path) else {
+            return HTTPResponse(status: 404, text: Self.notFound(request))
         }
         if ["GET", "HEAD"].contains(request.method) { return nil }
         return HTTPResponse(status: 405, headers: ["allow": "GET, HEAD"])
+    }
+
+    /// RFC 9110 §15.5.20: this server is not the one that was asked.
+    private static var foreignHost: HTTPResponse {
+        HTTPResponse(status: 421, text: HostPolicy.refusal)
     }
 
     private static func notFound(_ request: HTTPRequest) -> String {
@@ -157,7 +168,8 @@ final class Front: HTTPServerHandler {
             return
         default: break
         }
-        guard case .known = authentication.viewer(headers: request.headers) else {
+        // They tell of everybody's requests.
+        guard authentication.decide(headers: request.headers) == .admitted(.unrestricted) else {
             responder.respond(Authentication.refusalResponse)
             return
         }
@@ -202,7 +214,8 @@ final class Front: HTTPServerHandler {
     private func viewer(
         of http: HTTPRequest, _ exchange: GraphQLOverHTTP
     ) throws(GraphQLOverHTTP.Refusal) -> String? {
-        if case .known(let name) = authentication.viewer(headers: http.headers) { return name }
+        let decision = authentication.decide(headers: http.headers)
+        if let identity = authentication.identity(after: decision) { return identity.id }
         logger.debug("A request has no valid token.", metadata: ["peer": "\(http.peerAddress)"])
         let error = ExecutionError(Authentication.refusal, code: .unauthenticated)
         throw exchange.refusal(401, error, headers: Authentication.challenge)

@@ -18,7 +18,7 @@ final class GraphQLSocket: WebSocketHandler {
     private struct State {
         var machine = ServerConnection()
         var connection: WebSocketConnection?
-        var viewer: Authentication.Viewer
+        var decision: Authentication.Decision
         var streams: [ServerConnection.Operation: OperationSink] = [:]
         var backlog: MissedBacklog
         /// Streams that wait for the peer to have room, and what each does then.
@@ -50,11 +50,11 @@ final class GraphQLSocket: WebSocketHandler {
     private let onClose: @Sendable (GraphQLSocket, WebSocketClose) -> Void
 
     /// - Parameters:
-    ///   - viewer: what the handshake's headers have said.
+    ///   - decision: what the handshake's headers have said.
     ///   - onClose: called when the connection is gone.
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
-        viewer: Authentication.Viewer, limits: SocketLimits,
+        decision: Authentication.Decision, limits: SocketLimits,
         onClose: @escaping @Sendable (GraphQLSocket, WebSocketClose) -> Void
     ) {
         self.service = service
@@ -64,7 +64,7 @@ final class GraphQLSocket: WebSocketHandler {
         self.onClose = onClose
         state = Lock(
             State(
-                viewer: viewer, backlog: MissedBacklog(limit: limits.streamQueueBytes),
+                decision: decision, backlog: MissedBacklog(limit: limits.streamQueueBytes),
                 pace: RequestPace(limits)))
     }
 
@@ -145,6 +145,8 @@ final class GraphQLSocket: WebSocketHandler {
                 connection?.close(code: close.code, reason: close.reason)
             case .authenticate(let payload):
                 actions += authenticate(payload)
+            case .pinged(let payload):
+                actions += renew(payload)
             case .start(let operation, let payload):
                 start(operation, payload)
             case .stop(let operation):
@@ -165,11 +167,23 @@ final class GraphQLSocket: WebSocketHandler {
 
     private func authenticate(_ payload: JSONObject?) -> [ServerConnection.Action] {
         state.withLock { state in
-            if case .undecided = state.viewer {
-                state.viewer = authentication.viewer(payload: payload.map(JSONValue.object))
+            if case .undecided = state.decision {
+                state.decision = authentication.decide(payload: payload)
             }
-            if case .known = state.viewer { return state.machine.accept() }
-            return state.machine.refuse()
+            guard let identity = authentication.identity(after: state.decision) else {
+                return state.machine.refuse()
+            }
+            state.decision = .admitted(identity)
+            return state.machine.accept()
+        }
+    }
+
+    /// A ping may bring a new token of the same viewer.
+    private func renew(_ payload: JSONObject) -> [ServerConnection.Action] {
+        state.withLock { state in
+            let decision = authentication.decide(payload: payload)
+            if case .undecided = decision { return [] }
+            return decision == state.decision ? [] : state.machine.forbid()
         }
     }
 
@@ -196,7 +210,9 @@ final class GraphQLSocket: WebSocketHandler {
             fail(operation, [error])
             return
         }
-        if case .known(let name) = state.withLock({ $0.viewer }) { request.viewer = name }
+        if case .admitted(let identity) = state.withLock({ $0.decision }) {
+            request.viewer = identity.id
+        }
         arrive(operation, request)
     }
 

@@ -20,6 +20,9 @@ package final class ReplayServer: Sendable {
         /// 0 lets the system choose.
         package var port = 8080
         package var tokens: [String] = []
+        /// Serve everybody, also on an address that other machines can reach.
+        package var isOpen = false
+        package var allowedHosts: [String] = []
         /// How long a stop may take before what has not ended is cut off.
         package var stopDeadline: Duration = .seconds(5)
 
@@ -70,6 +73,12 @@ package final class ReplayServer: Sendable {
     package static func start(
         _ history: History, _ configuration: Configuration, logger: Logger
     ) async throws -> ReplayServer {
+        let authentication = Authentication(tokens: configuration.tokens)
+        if let why = authentication.objection(
+            toListeningOn: configuration.host, isOpenWanted: configuration.isOpen)
+        {
+            throw ConfigurationError(description: "The history is not served: \(why).")
+        }
         let schema = try ServiceSchema(history.snapshot(at: history.last).schema)
         let snapshot = try history.snapshot(at: configuration.start, indexes: schema.indexes)
         let schemaService = SchemaService(schema, symbols: snapshot.symbols)
@@ -89,7 +98,10 @@ package final class ReplayServer: Sendable {
                 deliver: { loops.deliver($0) }, settle: { await loops.settle() })
             let metrics = Metrics(service, journal: nil)
             let front = Front(
-                service, on: loop, authentication: Authentication(tokens: configuration.tokens),
+                service, on: loop, authentication: authentication,
+                hosts: HostPolicy(
+                    for: authentication, listeningOn: configuration.host,
+                    allowing: configuration.allowedHosts),
                 origins: OriginPolicy(), metrics: metrics, limits: SocketLimits(),
                 logger: logger)
             front.start()

@@ -18,7 +18,7 @@ struct EventStreamTests {
         ]).text
         return """
             POST /graphql HTTP/1.1\r
-            Host: x\r
+            Host: localhost\r
             Accept: text/event-stream\r
             Content-Type: application/json\r
             \(headers)Content-Length: \(body.utf8.count)\r

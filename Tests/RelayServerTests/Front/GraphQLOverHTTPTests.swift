@@ -111,7 +111,7 @@ struct GraphQLOverHTTPTests {
                 let client = try RawClient(port: server.server.port)
                 try client.send(
                     """
-                    POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\
+                    POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\
                     \(fields)expect: 100-continue\r\n\r\n
                     """)
                 let line = try await client.read(through: "\r\n")
@@ -194,7 +194,7 @@ struct GraphQLOverHTTPTests {
                 try client.send(
                     """
                     POST /graphql HTTP/1.1\r
-                    Host: x\r
+                    Host: localhost\r
                     Content-Type: application/json\r
                     \(authorization)Content-Length: 30\r
                     Expect: 100-continue\r
@@ -218,7 +218,7 @@ struct GraphQLOverHTTPTests {
                 try client.send(
                     """
                     POST /graphql HTTP/1.1\r
-                    Host: x\r
+                    Host: localhost\r
                     Content-Type: application/json\r
                     \(framing)\r
                     \r
@@ -234,7 +234,7 @@ struct GraphQLOverHTTPTests {
             ] {
                 let client = try RawClient(port: server.server.port)
                 try client.send(
-                    "\(line) HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n{")
+                    "\(line) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000000\r\n\r\n{")
                 let refusal = try await client.read(through: "\r\n\r\n")
                 #expect(refusal.hasPrefix("HTTP/1.1 \(status) "), "\(line): \(refusal)")
             }

@@ -30,8 +30,10 @@ struct LongRequestTests {
         let engine = try await EngineUnderTest(sdl: schema, handlers: handlers, seed: "")
         let (loop, clientLoop) = (try IOLoop.start(), try IOLoop.start())
         do {
+            let authentication = Authentication(tokens: [])
             let front = Front(
-                engine.service, on: loop, authentication: Authentication(tokens: []),
+                engine.service, on: loop, authentication: authentication,
+                hosts: HostPolicy(for: authentication, listeningOn: "127.0.0.1", allowing: []),
                 origins: OriginPolicy(), metrics: Metrics(engine.service, journal: nil),
                 limits: SocketLimits(), logger: ServiceSchema.noLogger)
             let server = try await HTTPServer.start(

@@ -29,7 +29,7 @@ struct WaitingStreamTests {
         let loop = try IOLoop.start()
         let socket = GraphQLSocket(
             engine.service, on: loop, authentication: Authentication(tokens: []),
-            viewer: .known(nil), limits: SocketLimits()
+            decision: .admitted(.unrestricted), limits: SocketLimits()
         ) { _, _ in }
         let connection = WebSocketConnection(id: 1, peerAddress: "", subprotocol: nil, loop: loop)
         func receive(_ messages: [ClientMessage]) async throws {

@@ -1,0 +1,240 @@
+import GraphQLTransportWS
+import RelayJSON
+import Testing
+import WebSocketTesting
+
+@testable import HTTPMessages
+@testable import RelayServer
+@testable import WebSocketIO
+
+/// Who clients are, by the tokens that they show.
+@Suite(.bounded, .timeLimit(.minutes(10)))
+struct AuthenticationTests {
+    /// Says who asks.
+    private static func run(
+        _ change: (inout Server.Configuration) -> Void,
+        _ body: (RunningServer) async throws -> Void
+    ) async throws {
+        try await RunningServer.run(
+            { configuration in
+                configuration.schema = "type Query { me: String! }"
+                configuration.seed = nil
+                configuration.handlers.resolve("Query.me") { $0.viewer ?? "nobody" }
+                change(&configuration)
+            }, body)
+    }
+
+    private static func withViewers(_ body: (RunningServer) async throws -> Void) async throws {
+        try await run(
+            {
+                $0.tokens = ["root"]
+                $0.viewerTokens = [
+                    Server.ViewerToken(viewer: "ada", token: "a"),
+                    Server.ViewerToken(viewer: "ada", token: "a2"),
+                    Server.ViewerToken(viewer: "bob", token: "b=c"),
+                ]
+            }, body)
+    }
+
+    @Test func aTokenSaysWhoAsksOverHTTP() async throws {
+        try await Self.withViewers { server in
+            func me(_ headers: HTTPHeaders) async throws -> String? {
+                let response = try await server.post(["query": "{ me }"], headers: headers)
+                return response.json?["data"]?["me"]?.string ?? "\(response.status)"
+            }
+            for (token, expected) in [
+                ("Bearer a", "ada"), ("bearer a2", "ada"), ("Bearer b=c", "bob"),
+                ("Bearer root", "nobody"), ("Bearer A", "401"), ("Bearer", "401"),
+                ("Bearer ", "401"), ("Basic a", "401"), ("a", "401"), ("Bearer ada=a", "401"),
+                ("", "401"),
+            ] {
+                let viewer = try await me(["authorization": token])
+                #expect(viewer == expected, "\(token)")
+            }
+            let viewer = try await me([:])
+            #expect(viewer == "nobody")
+        }
+    }
+
+    /// They tell of the requests of all viewers.
+    @Test func metricsAreForTokensWithoutAName() async throws {
+        try await Self.withViewers { server in
+            for (token, status) in [("root", 200), ("a", 401), ("wrong", 401)] {
+                let response = try await server.send(
+                    "GET", "/metrics", headers: ["authorization": "Bearer \(token)"])
+                #expect(response.status == status, "\(token)")
+            }
+            #expect(try await server.send("GET", "/metrics").status == 401)
+        }
+    }
+
+    // MARK: WebSocket
+
+    /// A client that asks who it is.
+    private struct Client {
+        let channel: WebSocketChannel
+
+        init(_ server: RunningServer, headers: HTTPHeaders = [:], _ payload: JSONObject?)
+            async throws
+        {
+            channel = try await server.connect(headers: headers)
+            send(.connectionInit(payload: payload))
+        }
+
+        func send(_ message: ClientMessage) {
+            channel.connection.send(OutgoingMessage(.text, message.bytes))
+        }
+
+        /// Who it is for the server; the code with which the connection was closed if it is nobody to talk to.
+        func me(_ id: String = "1") async throws -> String? {
+            send(.subscribe(id: id, payload: ["query": "{ me }"]))
+            for await message in channel {
+                if case .next(id, let result) = try ServerMessage(message.bytes) {
+                    return result["data"]?["me"]?.string
+                }
+            }
+            return channel.close.map { "\($0.code)" }
+        }
+
+        func ping(_ payload: JSONObject) { send(.ping(payload: payload)) }
+    }
+
+    @Test func aTokenSaysWhoAsksOverWebSocket() async throws {
+        try await Self.withViewers { server in
+            func me(_ headers: HTTPHeaders, _ payload: JSONObject?) async throws -> String? {
+                let client = try await Client(server, headers: headers, payload)
+                defer { client.channel.connection.close() }
+                return try await client.me()
+            }
+            for (headers, payload, expected) in [
+                ([:], nil, "nobody"), ([:], ["token": "a"], "ada"),
+                ([:], ["authorization": "Bearer b=c"], "bob"), ([:], ["token": "wrong"], "4403"),
+                (["authorization": "Bearer b=c"], nil, "bob"),
+                // What the handshake said counts.
+                (["authorization": "Bearer b=c"], ["token": "a"], "bob"),
+            ] as [(HTTPHeaders, JSONObject?, String)] {
+                let viewer = try await me(headers, payload)
+                #expect(viewer == expected, "\(headers) \(String(describing: payload))")
+            }
+            await #expect(throws: (any Error).self) {
+                try await me(["authorization": "Bearer wrong"], ["token": "a"])
+            }
+        }
+    }
+
+    @Test func aPingMayBringANewTokenOfTheSameViewer() async throws {
+        try await Self.withViewers { server in
+            for (payload, expected) in [
+                (["token": "a2"], "ada"), (["authorization": "Bearer a"], "ada"),
+                (["relay": ["cursor": "x"]], "ada"), (["token": 7], "ada"), ([:], "ada"),
+                (["token": "b=c"], "4403"), (["token": "wrong"], "4403"),
+                (["authorization": "Basic a"], "4403"), (["token": "root"], "4403"),
+            ] as [(JSONObject, String)] {
+                let client = try await Client(server, ["token": "a"])
+                #expect(try await client.me("1") == "ada")
+                client.ping(payload)
+                #expect(try await client.me("2") == expected, "\(payload)")
+                client.channel.connection.close()
+            }
+            // Nobody does not become somebody: streams have begun as nobody's.
+            let client = try await Client(server, nil)
+            #expect(try await client.me("1") == "nobody")
+            client.ping(["token": "a"])
+            #expect(try await client.me("2") == "4403")
+        }
+    }
+
+    @Test func withoutAuthenticationTokensAreNotLookedAt() async throws {
+        try await Self.run({ _ in }) { server in
+            let client = try await Client(server, ["token": "whatever"])
+            #expect(try await client.me("1") == "nobody")
+            client.ping(["token": "something else"])
+            #expect(try await client.me("2") == "nobody")
+            client.channel.connection.close()
+        }
+    }
+
+    // MARK: Open servers
+
+    @Test(arguments: ["0.0.0.0", "::", "192.0.2.1", "relay.example"])
+    func whatOthersCanReachIsOpenOnlyIfThatIsSaid(_ host: String) throws {
+        var configuration = Server.Configuration(schema: "", storage: .memory)
+        configuration.host = host
+        let error = #expect(throws: ConfigurationError.self) { try configuration.check() }
+        #expect(error?.description.contains("everybody who reaches \(host)") == true)
+        configuration.isOpen = true
+        try configuration.check()
+        configuration.isOpen = false
+        configuration.viewerTokens = [Server.ViewerToken(viewer: "ada", token: "a")]
+        try configuration.check()
+    }
+
+    @Test(arguments: ["127.0.0.1", "localhost", "::1", "127.8.9.255"])
+    func aMachineIsOpenToItself(_ host: String) throws {
+        var configuration = Server.Configuration(schema: "", storage: .memory)
+        configuration.host = host
+        try configuration.check()
+    }
+
+    @Test(
+        arguments: [
+            ([""], []), (["a", "a"], []), ([], [("ada", "")]), ([], [("", "a")]),
+            (["a"], [("ada", "a")]), ([], [("ada", "a"), ("bob", "a")]),
+        ] as [([String], [(String, String)])])
+    func tokensSayWhoShowsThem(tokens: [String], viewers: [(String, String)]) {
+        var configuration = Server.Configuration(schema: "", storage: .memory)
+        configuration.tokens = tokens
+        configuration.viewerTokens = viewers.map { Server.ViewerToken(viewer: $0, token: $1) }
+        #expect(throws: ConfigurationError.self) { try configuration.check() }
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:8080", true), ("localhost", true), ("LocalHost:80", true),
+        ("[::1]:8080", true), ("127.1.2.3", true), ("dev.example:99", true),
+        ("evil.example", false), ("127.0.0.1.evil.example", false), ("127.0.0", false),
+        ("127.0.0.256", false), ("127.0.0.+1", false), ("localhost.evil.example", false),
+        ("[::2]", false), ("dev.example.evil", false), ("", false),
+    ])
+    func anOpenServerKnowsItsNames(_ host: String, isAdmitted: Bool) {
+        let request = HTTPRequest(
+            method: "GET", path: "/graphql", query: [], headers: ["host": host], body: [],
+            peerAddress: "127.0.0.1", isSecure: false)
+        let open = Authentication(tokens: [])
+        func admits(_ authentication: Authentication, _ address: String) -> Bool {
+            HostPolicy(for: authentication, listeningOn: address, allowing: ["Dev.Example"])
+                .admits(request)
+        }
+        #expect(admits(open, "127.0.0.1") == isAdmitted)
+        // Where tokens are needed names are not, nor where the whole network may ask.
+        #expect(admits(Authentication(tokens: ["root"]), "127.0.0.1"))
+        #expect(admits(open, "0.0.0.0"))
+    }
+
+    /// A page can give its own name this address, and then asks as if it were the server's own (DNS rebinding).
+    @Test func whoeverCallsAnOpenServerByAnotherNameGetsNothing() async throws {
+        try await Self.run({ _ in }) { server in
+            for request in [
+                "GET /graphql?query=%7Bme%7D", "GET /healthz", "GET /metrics", "GET /nothing",
+                "POST /graphql", "OPTIONS /graphql",
+            ] {
+                let client = try RawClient(port: server.server.port)
+                try client.send(
+                    """
+                    \(request) HTTP/1.1\r\nhost: evil.example\r\ncontent-type: application/json\r\n\
+                    content-length: 14\r\n\r\n{"query":"{me}"}
+                    """)
+                let line = try await client.read(through: "\r\n")
+                #expect(line == "HTTP/1.1 421 Misdirected Request\r\n", "\(request)")
+            }
+            let client = try RawClient(port: server.server.port)
+            try client.send(
+                """
+                GET /graphql HTTP/1.1\r\nhost: evil.example\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
+                sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+                sec-websocket-protocol: graphql-transport-ws\r\n\r\n
+                """)
+            let line = try await client.read(through: "\r\n")
+            #expect(line.hasPrefix("HTTP/1.1 421"))
+        }
+    }
+}
