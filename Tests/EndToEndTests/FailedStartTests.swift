@@ -148,6 +148,27 @@ struct FailedStartTests {
         #expect(deep.exit == .code(64) && deep.errors.contains { $0.contains("500") })
     }
 
+    /// What is wrong with it may be that it is the secret alone.
+    @Test(arguments: ["kept-secret", "=kept-secret", "ada="])
+    func aTokenOfAViewerSaysWhoseItIs(_ text: String) async throws {
+        let serve = ["serve", "--schema", Sandbox.todoSchema, "--memory", "--port", "0"]
+        for finished in [
+            try await sandbox.start(serve + ["--token-for", text]).finish(),
+            try await sandbox.start(serve, environment: ["RELAY_TOKEN_FOR": text]).finish(),
+        ] {
+            #expect(finished.exit == .code(64))
+            #expect(finished.errors.contains { $0.contains("NAME=SECRET") })
+            #expect(!finished.errors.contains { $0.contains("kept-secret") })
+        }
+    }
+
+    @Test func anOpenServerListensToItsOwnMachine() async throws {
+        let server = try await serve(
+            "--schema", Sandbox.todoSchema, "--memory", "--host", "0.0.0.0", "--port", "0")
+        expectOneLine(server, containing: "everybody who reaches 0.0.0.0")
+        #expect(server.errors.last?.contains("--open") == true)
+    }
+
     @Test func aClientWithoutAServerFailsInOneLine() async throws {
         let port = try ReservedPort()
         let request = try await sandbox.relay(
