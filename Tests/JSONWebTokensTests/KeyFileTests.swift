@@ -179,20 +179,22 @@ import Threads
 
     @Test func withoutKeysThereIsNoFile() throws {
         let scene = try Scene()
-        #expect(throws: KeyFileError.self) { try scene.file() }
+        func reason(_ path: String) -> KeyFileError.Reason? {
+            do throws(KeyFileError) {
+                _ = try KeyFile(path: path, now: { 0 }, report: { _ in })
+                return nil
+            } catch { return error.reason }
+        }
+        guard case .system("open", ENOENT, _)? = reason(scene.path) else {
+            Issue.record("there is no file")
+            return
+        }
         try scene.write("x")
-        #expect(
-            throws: KeyFileError(path: scene.path, reason: .unusable(.unknownForm))
-        ) { try scene.file() }
-        let directory = scene.directory
-        #expect(throws: KeyFileError(path: directory, reason: .notAFile)) {
-            try KeyFile(path: directory, now: { 0 }, report: { _ in })
-        }
-        let pipe = directory + "/pipe"
+        #expect(reason(scene.path) == .unusable(.unknownForm))
+        #expect(reason(scene.directory) == .notAFile)
+        let pipe = scene.directory + "/pipe"
         try #require(mkfifo(pipe, 0o600) == 0)
-        #expect(throws: KeyFileError(path: pipe, reason: .notAFile)) {
-            try KeyFile(path: pipe, now: { 0 }, report: { _ in })
-        }
+        #expect(reason(pipe) == .notAFile)
     }
 
     @Test func aVerifierUsesTheKeysOfTheMoment() throws {

@@ -17,7 +17,7 @@ final class HMACKey: @unchecked Sendable {
             let result = digest.withUnsafeMutableBufferPointer { digest in
                 let parameters = [
                     OSSL_PARAM_construct_utf8_string(
-                        OSSL_MAC_PARAM_DIGEST, digest.baseAddress, 0),
+                        PermanentText.digest.address, digest.baseAddress, 0),
                     OSSL_PARAM_construct_end(),
                 ]
                 return EVP_MAC_init(context, secret, secret.count, parameters)

@@ -55,8 +55,8 @@ extension PublicKey {
                 BN_free(e)
             }
             return make("RSA") { builder in
-                OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) == 1
-                    && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e) == 1
+                OSSL_PARAM_BLD_push_BN(builder, PermanentText.modulus.address, n) == 1
+                    && OSSL_PARAM_BLD_push_BN(builder, PermanentText.exponent.address, e) == 1
             }
         }
         guard let key else { throw .unsoundModulus }
@@ -67,11 +67,15 @@ extension PublicKey {
     static func p256(point: [UInt8]) throws(KeyRefusal) -> PublicKey {
         guard point.count == 65, point.first == 4 else { throw .notOnCurve }
         let key = callingLibcrypto {
-            make("EC") { builder in
-                OSSL_PARAM_BLD_push_utf8_string(
-                    builder, OSSL_PKEY_PARAM_GROUP_NAME, "P-256", 0) == 1
-                    && OSSL_PARAM_BLD_push_octet_string(
-                        builder, OSSL_PKEY_PARAM_PUB_KEY, point, point.count) == 1
+            // The builder copies the point only when it is done.
+            point.withUnsafeBytes { point in
+                make("EC") { builder in
+                    OSSL_PARAM_BLD_push_utf8_string(
+                        builder, PermanentText.group.address, PermanentText.p256.address, 0) == 1
+                        && OSSL_PARAM_BLD_push_octet_string(
+                            builder, PermanentText.point.address, point.baseAddress, point.count)
+                            == 1
+                }
             }
         }
         guard let key else { throw .notOnCurve }
