@@ -61,6 +61,9 @@ import Testing
     @Test func expiryOfTheViewerIncludesTheLeewayAndItsFraction() throws {
         let exact = try viewer(#"{"sub":"ada","exp":1700000000.25}"#)
         #expect(exact.expiresAt == 1_700_000_010_250_000)
+        // Less than a microsecond is cut off: Doubles of today's size have half of one.
+        let cut = try viewer(#"{"sub":"ada","exp":1700000000.0000007}"#)
+        #expect(cut.expiresAt == 1_700_000_010_000_000)
         let never = try viewer(#"{"sub":"ada","exp":1e300}"#)
         #expect(never.expiresAt > 4_000_000_000_000_000 && never.expiresAt < .max)
     }

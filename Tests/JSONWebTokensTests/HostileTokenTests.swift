@@ -282,6 +282,22 @@ import Testing
         }
     }
 
+    @Test func tokensHaveThreePartsThatEncodeBytes() throws {
+        let token = Signer.hs256.token(good())
+        for (text, count) in [
+            ("", 1), ("a", 1), ("a.b", 2), (token + ".", 4), ("." + token, 4), ("a.b.c.d.e", 5),
+        ] {
+            #expect(try refusal(text) == .notThreeParts(count: count))
+        }
+        // A fifth of four characters stands for no byte, even if all of its bits are zero.
+        let parts = token.split(separator: ".").map(String.init)
+        let aligned = base64URL("{}   \n".utf8)
+        #expect(aligned.utf8.count % 4 == 0)
+        #expect(try refusal("\(aligned)A.e30.AAAA") == .invalidBase64(.header))
+        #expect(try refusal("\(parts[0]).\(parts[1]).AAAAA") == .invalidBase64(.signature))
+        #expect(try refusal("\(aligned).e30.AAAA") == .missing(.header, name: "alg"))
+    }
+
     @Test func headersAndClaimsAreUTF8() throws {
         let bytes = Array(#"{"sub":"a"#.utf8) + [0xC0, 0x80] + Array(#"","exp":1700000060}"#.utf8)
         let signed = base64URL(#"{"alg":"HS256","kid":"hs"}"#.utf8) + "." + base64URL(bytes)
