@@ -3,6 +3,7 @@ import CCrypto
 import JSONWebTokens
 import RelayJSON
 import Testing
+import Threads
 
 /// What RFC 8725 warns of, and what forgers tried.
 @Suite struct HostileTokenTests {
@@ -19,6 +20,27 @@ import Testing
             #expect(try refusal(signer.token(good(), header: anonymous)) == nil)
             #expect(try refusal(signer.token(good(), header: anonymous), [signer]) == nil)
         }
+    }
+
+    /// Keys are shared between threads, and only read.
+    @Test func threadsMayUseTheSameKeys() throws {
+        let verifier = verifier(try keySet(Signer.all))
+        let tokens = signers.flatMap { signer in
+            let forger = Signer(signer.algorithm, id: signer.id)
+            return [(signer.token(good()), true), (forger.token(good()), false)]
+        }
+        let mistakes = Lock(0)
+        let threads = (0..<4).map { first in
+            BlockingThread {
+                for index in first..<(first + 200) {
+                    let (token, isGood) = tokens[index % tokens.count]
+                    let passes = (try? verifier.viewer(of: token)) != nil
+                    if passes != isGood { mistakes.withLock { $0 += 1 } }
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(mistakes.withLock { $0 } == 0)
     }
 
     // MARK: §2.1, §3.1: algorithms
