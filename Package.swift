@@ -108,7 +108,7 @@ let package = Package(
         .package(url: "https://github.com/OpenCombine/OpenCombine", .upToNextMinor(from: "0.14.0")),
     ],
     targets: [
-        // C libraries, each imported by exactly one room.
+        // C libraries, each imported by exactly one room; libcrypto by two.
         .systemLibrary(
             name: "CZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"])]),
@@ -126,6 +126,7 @@ let package = Package(
         room("RelayArtifacts", ["RelayJSON"]),
         room("ResultPatches", ["RelayArtifacts", "RelayJSON"]),
         room("Digests", ["CCrypto"]),
+        room("JSONWebTokens", ["CCrypto", "RelayJSON", "Threads"]),
         room("Disk"),
         room("EventLog", ["Digests", "Disk", "Threads", "Zlib"]),
         room("LogTools", ["Digests", "Disk", "EventLog", "Threads"]),
@@ -248,6 +249,7 @@ let package = Package(
 
         tests(of: "Threads"),
         tests(of: "RelayJSON"),
+        tests(of: "JSONWebTokens", ["CCrypto", "RelayJSON", "Threads"], exclude: ["Fixtures"]),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["GeneratedModules", "RelayIR", "RelayJSON"]),
         tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"], exclude: ["Fixtures"]),
