@@ -210,8 +210,9 @@ let package = Package(
             "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "HTTPMessages", "RelayArtifacts", "RelayJSON", "RelayRecords",
-                "SchemaService", "StoreEngine", "Threads", "WebSocketIO", logging,
+                "GraphQLTransportWS", "HTTPMessages", "JSONWebTokens", "RelayArtifacts",
+                "RelayJSON", "RelayRecords", "SchemaService", "StoreEngine", "Threads",
+                "WebSocketIO", logging,
             ]),
         room(
             "Console",
@@ -294,7 +295,7 @@ let package = Package(
         tests(
             of: "RelayServer",
             [
-                "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
+                "CCrypto", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "HTTPMessages", "RelayArtifacts", "RelayJSON", "RelayRecords",
                 "RelayStore", "ResultPatches", "SchemaService", "StoreEngine", "Threads",
                 "WebSocketIO", "WebSocketTesting", logging,

@@ -49,10 +49,35 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Whoever shows this token is that viewer; may be given several times. Clients without a \
-            token are let in, as nobody.
+            Whoever shows this token is that viewer; may be given several times.
             """, valueName: "name=secret"))
     var tokenFor: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Keys for JSON Web Tokens, as a JWK Set or PEM: whoever shows a token that one of them has \
+            signed is the viewer that it names. The file is read again when it has changed.
+            """, valueName: "file"))
+    var jwtKeys: String?
+
+    @Option(help: "What \"iss\" of a JSON Web Token must be.")
+    var jwtIssuer: String?
+
+    @Option(help: "What \"aud\" of a JSON Web Token must be, or contain.")
+    var jwtAudience: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The claim of a JSON Web Token that is the viewer's id. (default: sub)",
+            valueName: "claim"))
+    var jwtViewer: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "By how much clocks may be wrong where JSON Web Tokens are checked. (default: 30s)",
+            valueName: "duration"))
+    var jwtLeeway: String?
 
     @Flag(
         help: """
@@ -157,6 +182,7 @@ struct Serve: AsyncParsableCommand {
         }
         configuration.tokens = try tokens(settings)
         configuration.viewerTokens = try viewerTokens(settings)
+        configuration.webTokens = try webTokens(settings)
         configuration.isOpen = try open || settings.flag("open")
         configuration.allowedHosts = allowHost.isEmpty ? settings.list("allow-host") : allowHost
         configuration.allow(origins: origins)
@@ -193,6 +219,36 @@ struct Serve: AsyncParsableCommand {
             }
             return Server.ViewerToken(viewer: String(parts[0]), token: String(parts[1]))
         }
+    }
+
+    private func webTokens(_ settings: Settings) throws -> Server.WebTokenOptions? {
+        let issuer = jwtIssuer ?? settings.text("jwt-issuer")
+        let audience = jwtAudience ?? settings.text("jwt-audience")
+        let viewer = jwtViewer ?? settings.text("jwt-viewer")
+        let leeway = jwtLeeway ?? settings.text("jwt-leeway")
+        guard let keys = jwtKeys ?? settings.text("jwt-keys") else {
+            guard [issuer, audience, viewer, leeway].allSatisfy({ $0 == nil }) else {
+                throw ValidationError(
+                    "--jwt-issuer, --jwt-audience, --jwt-viewer and --jwt-leeway need --jwt-keys.")
+            }
+            return nil
+        }
+        if keys.contains("://") {
+            throw ValidationError(
+                "--jwt-keys is a file. To follow an issuer's keys, fetch them to a file now and then."
+            )
+        }
+        var options = Server.WebTokenOptions(keysFile: keys)
+        options.issuer = issuer
+        options.audience = audience
+        if let viewer { options.viewerClaim = viewer }
+        if let leeway {
+            guard let time = HistoryPoint.microseconds(ofDuration: leeway) else {
+                throw ValidationError("--jwt-leeway must be a duration such as 30s or 1m.")
+            }
+            options.leeway = .microseconds(time)
+        }
+        return options
     }
 
     private func makeStorage(

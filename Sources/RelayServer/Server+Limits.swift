@@ -39,8 +39,17 @@ extension Server.Configuration {
         guard Set(secrets).count == secrets.count else {
             throw refuse("a token is given twice, so it does not say who shows it")
         }
-        if let why = authentication.objection(toListeningOn: host, isOpenWanted: isOpen) {
+        if !isAuthenticated, !isOpen, let why = HostPolicy.objection(toListeningOn: host) {
             throw refuse(why)
+        }
+        if let webTokens {
+            guard webTokens.leeway >= .zero, webTokens.leeway <= .seconds(3_600) else {
+                throw refuse(
+                    "webTokens.leeway must be from 0 s to an hour, not \(webTokens.leeway)")
+            }
+            if webTokens.viewerClaim.isEmpty {
+                throw refuse("webTokens.viewerClaim is empty: no claim says who it is")
+            }
         }
         guard 1...64 ~= loops else { throw refuse("loops must be from 1 to 64, not \(loops)") }
         for (name, limit) in limits.counts where limit < 0 {

@@ -1,5 +1,6 @@
 package import EventStore
 import GraphQLExecution
+import JSONWebTokens
 public import Logging
 @_spi(Rooms) import RelayRecords
 package import SchemaService
@@ -36,10 +37,12 @@ public final class Server: Sendable {
         /// Threads that serve connections, each of which has one of them. As many as there are processors unless
         /// something else is said here, but not more than four.
         public var loops = NetworkLoops.defaultCount
-        /// Whoever shows one of these may do everything. If there are only such tokens, each client needs one.
+        /// Whoever shows one of these may do everything. If any tokens are accepted, each client needs one.
         public var tokens: [String] = []
-        /// Whoever shows one of these is that viewer. If there are any, clients without a token are let in, as nobody.
+        /// Whoever shows one of these is that viewer.
         public var viewerTokens: [ViewerToken] = []
+        /// Whoever shows a JSON Web Token that these options accept is the viewer that it names.
+        public var webTokens: WebTokenOptions?
         /// Serve everybody, also on an address that other machines can reach.
         public var isOpen = false
         /// Names by which clients may call a server that is open to its own machine, besides `localhost` and its
@@ -94,6 +97,24 @@ public final class Server: Sendable {
         public mutating func allow(origins: [String]) {
             self.origins = OriginPolicy(allowing: origins)
         }
+    }
+
+    /// Which JSON Web Tokens (RFC 7519) are accepted: those that are signed with HS256, RS256, ES256 or EdDSA by one of
+    /// the keys, have an `exp` and are good now.
+    public struct WebTokenOptions: Sendable {
+        /// A file with a JWK Set, or with public keys or certificates as PEM. It is read again when it has changed.
+        public var keysFile: String
+        /// What `iss` must be; nil: it is not looked at.
+        public var issuer: String?
+        /// What `aud` must be or contain; nil: it is not looked at.
+        public var audience: String?
+        /// The claim that is the viewer's id.
+        public var viewerClaim = "sub"
+        /// How wrong clocks may be; at most an hour.
+        public var leeway: Duration = .seconds(30)
+
+        /// - Parameter keysFile: a file with a JWK Set, or with public keys or certificates as PEM.
+        public init(keysFile: String) { self.keysFile = keysFile }
     }
 
     /// A token that says who shows it.
@@ -157,6 +178,7 @@ public final class Server: Sendable {
         _ configuration: Configuration, logger: Logger = Logger(label: "relay")
     ) async throws -> Server {
         try configuration.check()
+        let authentication = try configuration.makeAuthentication(logger)
         // Before the loops are made: each has room for as many descriptors as the process may have then.
         let descriptors = raiseDescriptorLimit()
         // Before the log is touched: without its port, a server has nothing to do there. Of two that start at the same
@@ -166,7 +188,8 @@ public final class Server: Sendable {
             let (store, folded) = try await OpenStore.open(configuration, logger: logger)
             do {
                 return try await start(
-                    configuration, store, folded, sockets, descriptors: descriptors, logger)
+                    configuration, authentication, store, folded, sockets, descriptors: descriptors,
+                    logger)
             } catch {
                 await store.close()
                 throw error
@@ -178,8 +201,8 @@ public final class Server: Sendable {
     }
 
     private static func start(
-        _ configuration: Configuration, _ store: OpenStore, _ folded: OpenStore.Folded,
-        _ sockets: ListeningSockets, descriptors: Int, _ logger: Logger
+        _ configuration: Configuration, _ authentication: Authentication, _ store: OpenStore,
+        _ folded: OpenStore.Folded, _ sockets: ListeningSockets, descriptors: Int, _ logger: Logger
     ) async throws -> Server {
         let loops = try await NetworkLoops.start(configuration.loops)
         do {
@@ -203,8 +226,11 @@ public final class Server: Sendable {
             let metrics = Metrics(service, journal: store.file)
             let fronts = loops.loops.map { loop in
                 Front(
-                    service, on: loop, authentication: configuration.authentication,
-                    hosts: configuration.hosts, origins: configuration.origins, metrics: metrics,
+                    service, on: loop, authentication: authentication,
+                    hosts: HostPolicy(
+                        for: authentication, listeningOn: configuration.host,
+                        allowing: configuration.allowedHosts),
+                    origins: configuration.origins, metrics: metrics,
                     limits: configuration.limits.socket, logger: logger)
             }
             for front in fronts { front.start() }
@@ -264,12 +290,43 @@ public final class Server: Sendable {
 }
 
 extension Server.Configuration {
-    var authentication: Authentication {
-        Authentication(tokens: tokens, viewers: viewerTokens)
+    var isAuthenticated: Bool {
+        !tokens.isEmpty || !viewerTokens.isEmpty || webTokens != nil
     }
 
-    fileprivate var hosts: HostPolicy {
-        HostPolicy(for: authentication, listeningOn: host, allowing: allowedHosts)
+    /// - Throws: if there are no keys for JSON Web Tokens.
+    fileprivate func makeAuthentication(_ logger: Logger) throws -> Authentication {
+        let verifier = try webTokens.map { options in
+            let file = try KeyFile(path: options.keysFile, now: WallClock.microseconds) { report in
+                Self.log(report, of: options.keysFile, logger)
+            }
+            Self.log(file.keys.skipped, of: options.keysFile, logger)
+            return TokenVerifier(
+                keys: { file.keys },
+                options: TokenVerifier.Options(
+                    issuer: options.issuer, audience: options.audience,
+                    viewerClaim: options.viewerClaim,
+                    leewaySeconds: Int(options.leeway.components.seconds)),
+                now: WallClock.microseconds)
+        }
+        // At a level at which nobody can fill a disk with it.
+        return Authentication(tokens: tokens, viewers: viewerTokens, verifier: verifier) { error in
+            logger.debug("\(error)")
+        }
+    }
+
+    private static func log(_ report: KeyFile.Report, of file: String, _ logger: Logger) {
+        switch report {
+        case .loaded(let keys):
+            logger.notice("The keys in \(file) have changed; \(keys.keys.count) are used.")
+            log(keys.skipped, of: file, logger)
+        case .kept(let error):
+            logger.warning("\(error) The keys that were read before are used.")
+        }
+    }
+
+    private static func log(_ skipped: [SkippedKey], of file: String, _ logger: Logger) {
+        for key in skipped { logger.warning("\(file): \(key)") }
     }
 
     fileprivate var listening: HTTPServer.Options {

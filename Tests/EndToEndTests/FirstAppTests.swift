@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackPorts
 import Testing
 
 /// The app of the article YourFirstApp.md prints what the article says. That it consists of the article's code, the
@@ -19,6 +20,17 @@ import Testing
         #expect(adding.matches(added.output), "\(added)")
         for line in list.output.dropFirst(3) { #expect(try await shown.nextLine(line) == line) }
         #expect(list.output.count == 7)
+    }
+
+    @Test func aListWithoutAServerSaysSo() async throws {
+        let port = try ReservedPort()
+        let program = try Sandbox.program(named: "FirstApp")
+        let finished = try await sandbox.start(
+            [], program: program,
+            environment: ["TODOS_URL": "ws://127.0.0.1:\(port.number)/graphql"]
+        ).finish()
+        #expect(finished.exit == .code(0) && finished.output.count == 1)
+        #expect(finished.output.first?.contains("\(port.number)") == true, "\(finished)")
     }
 
     /// Starts the program that a command names, with lines that come when they are printed.

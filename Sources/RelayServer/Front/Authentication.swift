@@ -1,4 +1,5 @@
 import HTTPMessages
+import JSONWebTokens
 import RelayJSON
 import WebSocketIO
 
@@ -9,8 +10,6 @@ struct Authentication: Sendable {
         /// Whoever has a token without a name, and everybody where nothing is configured: all is allowed.
         case unrestricted
         case viewer(String)
-        /// Somebody who has shown nothing, which is not always needed.
-        case nobody
 
         /// The viewer's id.
         var id: String? { if case .viewer(let id) = self { id } else { nil } }
@@ -20,7 +19,8 @@ struct Authentication: Sendable {
     enum Decision: Sendable, Hashable {
         /// No token was given, yet; a WebSocket client may still give one in connection_init.
         case undecided
-        case admitted(Identity)
+        /// - Parameter until: microseconds since 1970; nil: as long as it likes.
+        case admitted(Identity, until: Int64? = nil)
         case refused
     }
 
@@ -38,31 +38,27 @@ struct Authentication: Sendable {
     }
 
     private let tokens: [(bytes: [UInt8], identity: Identity)]
-    /// Whether clients are let in that show nothing.
-    private let admitsNobody: Bool
+    private let verifier: TokenVerifier?
+    private let onRefusal: @Sendable (TokenError) -> Void
 
     /// - Parameters:
     ///   - tokens: those without a name.
     ///   - viewers: those of viewers.
-    init(tokens: [String], viewers: [Server.ViewerToken] = []) {
+    ///   - verifier: looks at every other token.
+    ///   - onRefusal: hears why the verifier has refused one.
+    init(
+        tokens: [String], viewers: [Server.ViewerToken] = [], verifier: TokenVerifier? = nil,
+        onRefusal: @escaping @Sendable (TokenError) -> Void = { _ in }
+    ) {
+        self.verifier = verifier
+        self.onRefusal = onRefusal
         self.tokens =
             tokens.map { (Array($0.utf8), .unrestricted) }
             + viewers.map { (Array($0.token.utf8), .viewer($0.viewer)) }
-        admitsNobody = !viewers.isEmpty
     }
 
     /// No token is needed, and none is looked at.
-    var isOpen: Bool { tokens.isEmpty }
-
-    /// Why a server should not listen on an address; nil if it may.
-    /// - Parameter isOpenWanted: everybody may come in, wherever they are.
-    func objection(toListeningOn host: String, isOpenWanted: Bool) -> String? {
-        if !isOpen || isOpenWanted || HostPolicy.isLoopback(host) { return nil }
-        return """
-            everybody who reaches \(host) could see and change everything. Use --token or --token-for, or \
-            --open if that is wanted
-            """
-    }
+    var isOpen: Bool { tokens.isEmpty && verifier == nil }
 
     /// Looks at `Authorization: Bearer T` of an HTTP request or a handshake.
     func decide(headers: HTTPHeaders) -> Decision {
@@ -81,15 +77,6 @@ struct Authentication: Sendable {
         return .undecided
     }
 
-    /// Who asks, once nothing more can come; nil if that is not enough.
-    func identity(after decision: Decision) -> Identity? {
-        switch decision {
-        case .admitted(let identity): identity
-        case .undecided: admitsNobody ? .nobody : nil
-        case .refused: nil
-        }
-    }
-
     private func decide(authorization header: String) -> Decision {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return .refused }
@@ -103,7 +90,15 @@ struct Authentication: Sendable {
         for (token, identity) in tokens where Self.equalInConstantTime(token, given) {
             found = found ?? identity
         }
-        return found.map { .admitted($0) } ?? .refused
+        if let found { return .admitted(found) }
+        guard let verifier else { return .refused }
+        do throws(TokenError) {
+            let viewer = try verifier.viewer(of: token)
+            return .admitted(.viewer(viewer.id), until: viewer.expiresAt)
+        } catch {
+            onRefusal(error)
+            return .refused
+        }
     }
 
     /// Equality in a time that depends on the length of what was given alone.

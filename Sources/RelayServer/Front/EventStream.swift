@@ -69,6 +69,19 @@ final class EventStream: SubscriptionSink {
         complete()
     }
 
+    /// Ends the response when the client's token does. It is no end of the stream: a client goes on with a new token.
+    /// - Parameter time: microseconds since 1970.
+    func end(at time: Int64) {
+        Expiry.wait(until: time, on: loop) { [weak self] in
+            guard let self else { return false }
+            return isWanted
+        } expired: { [weak self] in
+            guard let self else { return }
+            state.withLock { $0.stream }?.finish()
+            end()
+        }
+    }
+
     // MARK: A sink
 
     var isWanted: Bool { state.withLock { !$0.isOver } }

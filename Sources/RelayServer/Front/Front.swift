@@ -197,11 +197,12 @@ final class Front: HTTPServerHandler {
         }
         do throws(GraphQLOverHTTP.Refusal) {
             let exchange = try GraphQLOverHTTP(http)
-            let viewer = try viewer(of: http, exchange)
+            let (identity, until) = try viewer(of: http, exchange)
+            let viewer = identity.id
             // Parsing and executing take their time elsewhere; the loop's thread only moves bytes.
             Task.detached {
                 if exchange.wantsEventStream {
-                    self.stream(exchange, viewer, responder, headers, answer)
+                    self.stream(exchange, viewer, until, responder, headers, answer)
                 } else {
                     self.execute(exchange, viewer, answer)
                 }
@@ -213,9 +214,11 @@ final class Front: HTTPServerHandler {
 
     private func viewer(
         of http: HTTPRequest, _ exchange: GraphQLOverHTTP
-    ) throws(GraphQLOverHTTP.Refusal) -> String? {
+    ) throws(GraphQLOverHTTP.Refusal) -> (Authentication.Identity, until: Int64?) {
         let decision = authentication.decide(headers: http.headers)
-        if let identity = authentication.identity(after: decision) { return identity.id }
+        if case .admitted(let identity, let until) = decision {
+            return (identity, until)
+        }
         logger.debug("A request has no valid token.", metadata: ["peer": "\(http.peerAddress)"])
         let error = ExecutionError(Authentication.refusal, code: .unauthenticated)
         throw exchange.refusal(401, error, headers: Authentication.challenge)
@@ -246,7 +249,8 @@ final class Front: HTTPServerHandler {
     /// Errors in the operation itself are sent in the stream: a browser that gets another status shows its
     /// page nothing (graphql-sse §Distinct connections mode).
     private func stream(
-        _ exchange: GraphQLOverHTTP, _ viewer: String?, _ responder: HTTPResponder,
+        _ exchange: GraphQLOverHTTP, _ viewer: String?, _ until: Int64?,
+        _ responder: HTTPResponder,
         _ headers: HTTPHeaders, _ refuse: @escaping @Sendable (HTTPResponse) -> Void
     ) {
         do throws(GraphQLOverHTTP.Refusal) {
@@ -264,6 +268,7 @@ final class Front: HTTPServerHandler {
             }
             progress.add(stream)
             guard stream.start(responder, headers: headers) else { return progress.remove(stream) }
+            if let until { stream.end(at: until) }
             do throws(ExecutionErrors) {
                 let operation = try prepared.get()
                 if operation.isStream {

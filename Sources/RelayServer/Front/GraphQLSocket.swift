@@ -170,11 +170,27 @@ final class GraphQLSocket: WebSocketHandler {
             if case .undecided = state.decision {
                 state.decision = authentication.decide(payload: payload)
             }
-            guard let identity = authentication.identity(after: state.decision) else {
+            guard case .admitted(_, let until) = state.decision else {
                 return state.machine.refuse()
             }
-            state.decision = .admitted(identity)
+            if let until { end(at: until) }
             return state.machine.accept()
+        }
+    }
+
+    /// - Parameter time: microseconds since 1970.
+    private func end(at time: Int64) {
+        // A ping may have brought a new token meanwhile, which has a wait of its own.
+        let isNeeded: @Sendable () -> Bool = { [weak self] in
+            self?.state.withLock { state in
+                guard case .admitted(_, let until) = state.decision, until == time else {
+                    return false
+                }
+                return state.connection != nil
+            } ?? false
+        }
+        Expiry.wait(until: time, on: loop, isNeeded: isNeeded) { [weak self] in
+            self?.perform { $0.forbid() }
         }
     }
 
@@ -183,7 +199,14 @@ final class GraphQLSocket: WebSocketHandler {
         state.withLock { state in
             let decision = authentication.decide(payload: payload)
             if case .undecided = decision { return [] }
-            return decision == state.decision ? [] : state.machine.forbid()
+            guard case .admitted(let identity, let until) = decision,
+                case .admitted(identity, let before) = state.decision
+            else { return state.machine.forbid() }
+            if until != before {
+                state.decision = decision
+                if let until { end(at: until) }
+            }
+            return []
         }
     }
 
@@ -210,7 +233,7 @@ final class GraphQLSocket: WebSocketHandler {
             fail(operation, [error])
             return
         }
-        if case .admitted(let identity) = state.withLock({ $0.decision }) {
+        if case .admitted(let identity, _) = state.withLock({ $0.decision }) {
             request.viewer = identity.id
         }
         arrive(operation, request)

@@ -16,6 +16,15 @@ struct HostPolicy: Sendable {
         allowed = isForOneMachine ? Set(names.map { $0.lowercased() }) : nil
     }
 
+    /// Why a server without authentication should not listen on an address; nil if it may.
+    static func objection(toListeningOn host: String) -> String? {
+        if isLoopback(host) { return nil }
+        return """
+            everybody who reaches \(host) could see and change everything. Use --token, --token-for or \
+            --jwt-keys, or --open if that is wanted
+            """
+    }
+
     static let refusal = """
         This server is open to its own machine, and knows no such host; --allow-host allows other names.
         """

@@ -74,8 +74,8 @@ package final class ReplayServer: Sendable {
         _ history: History, _ configuration: Configuration, logger: Logger
     ) async throws -> ReplayServer {
         let authentication = Authentication(tokens: configuration.tokens)
-        if let why = authentication.objection(
-            toListeningOn: configuration.host, isOpenWanted: configuration.isOpen)
+        if authentication.isOpen, !configuration.isOpen,
+            let why = HostPolicy.objection(toListeningOn: configuration.host)
         {
             throw ConfigurationError(description: "The history is not served: \(why).")
         }

@@ -29,10 +29,14 @@ extension Todos {
             network: try WebSocketNetwork(url: url ?? "ws://127.0.0.1:8080/graphql"),
             store: Store())
 
-        if let text = CommandLine.arguments.dropFirst().first {
-            try await add(text, to: environment)
-        } else {
-            try await show(environment)
+        do {
+            if let text = CommandLine.arguments.dropFirst().first {
+                try await add(text, to: environment)
+            } else {
+                try await show(environment)
+            }
+        } catch {
+            print(error)
         }
     }
 }
