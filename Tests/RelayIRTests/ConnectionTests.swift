@@ -87,6 +87,38 @@ import Testing
                 """)
     }
 
+    /// One field of a response may be in several connections, or be added to some by several fragments.
+    @Test func aFieldHasTheHandlersOfAllItsSelections() throws {
+        let documents = try compile(
+            """
+            query Q { user { ...A ...B ...C } }
+            fragment A on User { todos(first: 5) @connection(key: "A_todos") { edges { node { id } } } }
+            fragment B on User { todos(first: 5) @connection(key: "B_todos") { edges { node { id } } } }
+            fragment C on User { todos(first: 5) @connection(key: "A_todos") { edges { node { id } } } }
+            mutation M($input: AddTodoInput!, $a: [ID!]!, $b: [ID!]!) {
+              addTodo(input: $input) { ...D ...E }
+            }
+            fragment D on AddTodoPayload { todoEdge @appendEdge(connections: $a) { node { id } } }
+            fragment E on AddTodoPayload { todoEdge @appendEdge(connections: $b) { node { id } } }
+            """, ExampleSchema.todo())
+        func handles(_ name: String) -> [String] {
+            let text = documents.operation(name)?.request.operation.text ?? ""
+            return text.split(separator: "\n").compactMap { line in
+                line.contains("handle ") ? String(line.drop { $0 == " " }) : nil
+            }
+        }
+        #expect(
+            handles("Q") == [
+                "handle connection todos(first:5) as __A_todos_connection",
+                "handle connection todos(first:5) as __B_todos_connection",
+            ])
+        #expect(
+            handles("M") == [
+                "handle appendEdge todoEdge as __todoEdge_appendEdge with connections:$a",
+                "handle appendEdge todoEdge as __todoEdge_appendEdge with connections:$b",
+            ])
+    }
+
     @Test func mutationDirectivesHandTheirFieldsToHandlers() throws {
         let documents = try compile(
             """
