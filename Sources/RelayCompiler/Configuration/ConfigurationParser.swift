@@ -108,10 +108,16 @@ struct ConfigurationParser {
             }
             let type = try reader.readString().string
             configuration.scalars[name] = type
-            if SwiftTypeSyntax.isType(type) { continue }
+            guard let syntax = SwiftTypeSyntax(type) else {
+                report(
+                    "Expected the name of a Swift type for \"\(name)\", such as \"Date\", not "
+                        + "\"\(type)\".", at: value)
+                continue
+            }
+            if syntax.hasStringKeys { continue }
             report(
-                "Expected the name of a Swift type for \"\(name)\", such as \"Date\", not "
-                    + "\"\(type)\".", at: value)
+                "Expected the keys of dictionaries in the Swift type for \"\(name)\" to be String, as in "
+                    + "JSON, not \"\(type)\".", at: value)
         }
     }
 
