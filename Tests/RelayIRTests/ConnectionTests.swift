@@ -87,6 +87,21 @@ import Testing
                 """)
     }
 
+    /// It has pages, wherever it is selected.
+    @Test func aConnectionUnderTwoConditionsIsOne() throws {
+        let documents = try compile(
+            """
+            fragment F on User @refetchable(queryName: "FQ")
+            @argumentDefinitions(n: {type: "Int"}, c: {type: "String"}) {
+              ... @include(if: $a) { ...G @relay(mask: false) todos(first: $n, after: $c) @connection(key: "F_todos") { edges { node { id } } } }
+              todos(first: $n, after: $c) @connection(key: "F_todos") { edges { node { text } } }
+            }
+            fragment G on User { userId }
+            """, ExampleSchema.todo())
+        let metadata = try #require(documents.fragment("F")?.node.metadata)
+        #expect(metadata.connections.count == 1)
+    }
+
     /// One field of a response may be in several connections, or be added to some by several fragments.
     @Test func aFieldHasTheHandlersOfAllItsSelections() throws {
         let documents = try compile(

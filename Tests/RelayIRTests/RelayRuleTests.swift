@@ -228,6 +228,20 @@ import Testing
             "Cannot refetch fragment \"F\": its own variable \"$id\" has the name of the one for the "
                 + "record. (1:20)"),
         Mistake(
+            "fragment F on User @refetchable(queryName: \"R\") { todos(after: $id) { edges { cursor } } }",
+            "Cannot refetch fragment \"F\": it uses the operation's variable \"$id\", which is that for the "
+                + "record in its query. (1:20)"),
+        Mistake(
+            """
+            fragment F on Node @refetchable(queryName: "R")
+            @argumentDefinitions(n: {type: "Int"}, m: {type: "Int"}, c: {type: "String"}) {
+              ... on User { todos(first: $n, after: $c) @connection(key: "F_todos") { edges { node { id } } } }
+              ... on Node { ... on User { todos(first: $m, after: $c) @connection(key: "F_todos") { edges { node { id } } } } }
+            }
+            """,
+            "Cannot refetch fragment \"F\": connection \"todos\" is selected twice, and different variables "
+                + "say which page. (3:17, 4:31)"),
+        Mistake(
             """
             query Q($n: Int) { user { ...R @arguments(n: 5) } }
             fragment R on User @refetchable(queryName: "RQ") @argumentDefinitions(n: {type: "Int"}) {
