@@ -54,6 +54,14 @@ import Testing
             #"{"access": "all"}"#, "1:12",
             "\"access\" must be \"internal\", \"package\" or \"public\"."
         ),
+        (
+            #"{"schema": "a", "schema": "b"}"#, "1:17",
+            "There can be only one setting \"schema\"."
+        ),
+        (
+            #"{"scalars": {"A": "B", "A": "C"}}"#, "1:24",
+            "There can be only one Swift type for \"A\"."
+        ),
         (#"{ "shema": {"a": []}}"#, "1:3", "Unknown setting \"shema\". Did you mean \"schema\"?"),
         (
             #"{"x": 1}"#, "1:2",
