@@ -233,6 +233,25 @@ import Testing
                 ], schema: schema)
         }
         #expect(failure?.diagnostics.map { $0.place?.file } == ["C.graphql"])
+        // In any of several places; it says nothing of the connection's arguments.
+        let other = #expect(throws: Compilation.Failure.self) {
+            try compile(
+                [
+                    "A.graphql": """
+                    query A {
+                      users @connection(key: "A_users") {
+                        edges { cursor } ... on Users { edges { ...C @relay(mask: false) } } ...D
+                      }
+                    }
+                    """, "C.graphql": "fragment C on Edge {", "D.graphql": "fragment D on Users {",
+                ], schema: schema)
+        }
+        #expect(
+            other?.diagnostics.map { "\($0.place?.file ?? ""): \($0.message)" } == [
+                "A.graphql: Expected field \"users\" to have a \"first\" or \"last\" argument.",
+                "C.graphql: Syntax Error: Expected Name, found <EOF>.",
+                "D.graphql: Syntax Error: Expected Name, found <EOF>.",
+            ])
     }
 
     @Test func aMistakeInTheSchemaHasItsPlace() {
