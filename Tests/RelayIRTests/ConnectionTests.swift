@@ -56,6 +56,19 @@ import Testing
                 """)
     }
 
+    /// Its own, then those that a fragment in it leaves to operations, then the one for the record.
+    @Test func aRefetchQueryHasAllVariables() throws {
+        let documents = try compile(
+            """
+            fragment F on User @refetchable(queryName: "FQ") @argumentDefinitions(n: {type: "Int"}) {
+              todos(first: $n) { edges { cursor } }
+              ...G
+            }
+            fragment G on User { list: todos(first: 1, complete: $done) { edges { cursor } } }
+            """, ExampleSchema.todo())
+        #expect(documents.operation("FQ")?.variables.map(\.name) == ["n", "done", "id"])
+    }
+
     @Test func refetchableFragmentsGetTheirQuery() throws {
         let documents = try compile(Self.list, ExampleSchema.todo())
         let request = try #require(documents.operation("ListPaginationQuery")?.request)
