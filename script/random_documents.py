@@ -81,6 +81,30 @@ class Variable:
     value: object = None
 
 
+def is_left_out(entry):
+    """Whether a literal decides that it is never there: then the compiler leaves it out."""
+    return any(value.name is None and value.text == ("true" if name == "skip" else "false") for name, value in entry.directives)
+
+
+# What the compiler adds to a connection. It is read even where a condition leaves the document's own out.
+ADDED = {"edges": {"cursor": {}, "node": {"__typename": {}}}, "pageInfo": {"hasNextPage": {}}}
+
+
+def added(selection, names):
+    """What is read of `names` because a selection has it, too."""
+    found = []
+    for entry in selection:
+        if is_left_out(entry):
+            continue
+        if isinstance(entry, Inline) and entry.on is None:
+            found += added(entry.selection, names)
+        elif isinstance(entry, Field) and entry.key in names:
+            nothing = Field("__typename", "__typename", None, {}, [("include", Value("false"))])
+            inner = entry.selection and (added(entry.selection, names[entry.key]) or [nothing])
+            found.append(Field(entry.key, entry.key, None, {}, [], inner))
+    return found
+
+
 class Document:
     def __init__(self, schema, ids, seed, number):
         self.random = random.Random(f"{seed}.{number}")
@@ -226,15 +250,24 @@ class Document:
         return Field(key, name, definition.type, arguments, directives, self.some_selection(named, depth - 1))
 
     def connection(self, name, definition, arguments, depth):
+        """Conditions may leave out all of it, its edges, their nodes and the page."""
         key = self.new_key(name)
-        edges_type = g.get_named_type(definition.type).fields["edges"].type
+        fields = g.get_named_type(definition.type).fields
+        edges_type, page_type = fields["edges"].type, fields["pageInfo"].type
         node_type = g.get_named_type(edges_type).fields["node"].type
-        # The compiler adds it to the nodes of connections; so it is read even where the document's own is left out.
         typename = Field("__typename", "__typename", g.GraphQLNonNull(g.GraphQLString), {}, [])
-        node = Field("node", "node", node_type, {}, [],
+        node = Field("node", "node", node_type, {}, self.conditions(0.25),
                      [typename, *self.some_selection(g.get_named_type(node_type), depth - 2)])
-        edges = Field("edges", "edges", edges_type, {}, [], [node])
-        return Field(key, name, definition.type, arguments, [], [edges], f"D{self.number}_{key}")
+        cursor = [Field("cursor", "cursor", g.GraphQLNonNull(g.GraphQLString), {}, [])] if self.chance(0.2) else []
+        edges = Field("edges", "edges", edges_type, {}, self.conditions(0.25), [*cursor, node])
+        selection = [edges]
+        if self.chance(0.3):
+            flag = g.GraphQLNonNull(g.GraphQLBoolean)
+            inner = [Field("hasNextPage", "hasNextPage", flag, {}, self.conditions(0.2))]
+            selection.append(Field("pageInfo", "pageInfo", page_type, {}, self.conditions(0.4), inner))
+        if self.chance(0.2):
+            selection = [Inline(None, self.conditions(0.9), selection)]
+        return Field(key, name, definition.type, arguments, self.conditions(0.15), selection, f"D{self.number}_{key}")
 
     def inline(self, on, depth, place=None):
         alias = None
@@ -331,7 +364,10 @@ class Document:
         if entry.connection and not for_server:
             marks += f' @connection(key: "{entry.connection}")'
         text = (f"{entry.key}: " if entry.key != entry.name else "") + entry.name + (f"({listed})" if listed else "") + marks
-        return text + (self.block(entry.selection, indentation, arguments, for_server) if entry.selection else "")
+        selection = entry.selection
+        if entry.connection and for_server:
+            selection = [*selection, *added(selection, ADDED)]
+        return text + (self.block(selection, indentation, arguments, for_server) if selection else "")
 
     def given(self, name, default, spread, arguments):
         """What an argument of a fragment stands for: a Value without arguments of fragments, or None."""

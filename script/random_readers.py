@@ -4,7 +4,7 @@ import contextlib
 
 import graphql as g
 
-from random_documents import Field, Inline, Spread
+from random_documents import Field, Inline, Spread, is_left_out
 
 PACKAGE = """// swift-tools-version: 6.2
 import PackageDescription
@@ -195,11 +195,6 @@ class Found:
 
     def __init__(self):
         self.fields, self.spreads, self.aliases = {}, {}, []
-
-
-def is_left_out(entry):
-    """Whether a literal decides that it is never there: then the compiler leaves it out."""
-    return any(value.name is None and value.text == ("true" if name == "skip" else "false") for name, value in entry.directives)
 
 
 def collect(selection, is_conditional, object, schema, found):

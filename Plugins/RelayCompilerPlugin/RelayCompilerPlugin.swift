@@ -16,7 +16,7 @@ import PackagePlugin
             )
             return []
         }
-        if let committed = target.sourceFiles.map(\.url).first(where: \.isGenerated) {
+        if let committed = target.sourceFiles.map(\.url).first(where: OutputNames.isOutput) {
             throw Mistake(
                 "\(committed.path) would be compiled together with what the build generates. Remove "
                     + "the generated files from target \(target.name), or its plugin.")

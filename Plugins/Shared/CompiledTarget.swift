@@ -17,18 +17,17 @@ struct CompiledTarget {
     /// - Returns: nil if there is nothing to compile.
     init?(_ target: any SourceModuleTarget, in package: URL, documents: [URL] = []) throws {
         let files = (target.sourceFiles.map(\.url) + documents).filter { !$0.isGenerated }
-        let candidates = [target.directoryURL, package].map {
-            $0.appending(path: Self.configurationName)
-        }
-        guard let configuration = candidates.first(where: \.isFile) else {
-            if let document = files.first(where: \.hasDocuments) {
-                throw Mistake(
-                    "\(document.path) has GraphQL documents, and there is no \(Self.configurationName) "
-                        + "that says for which schema. Write {\"schema\": \"schema.graphql\"} to "
-                        + candidates.map(\.path).joined(separator: " or ")
-                        + "; the path is relative to that file.")
-            }
-            return nil
+        guard let configuration = Self.configuration(of: target, in: package) else {
+            guard let document = files.first(where: \.mayHaveDocuments) else { return nil }
+            let what =
+                document.pathExtension == "graphql"
+                ? "is a GraphQL file" : "seems to have GraphQL documents"
+            throw Mistake(
+                "\(document.path) \(what), and there is no \(Self.configurationName) that says for which "
+                    + "schema. Write {\"schema\": \"schema.graphql\"} to "
+                    + Self.configurations(of: target, in: package).map(\.path)
+                    .joined(separator: " or ")
+                    + "; the path is relative to that file.")
         }
         self.configuration = configuration
         let (schemas, clients) = try Self.schemas(of: configuration)
@@ -42,6 +41,17 @@ struct CompiledTarget {
     }
 
     static let configurationName = "relay.json"
+
+    /// The target's own `relay.json`, or that beside `Package.swift`; nil if there is neither.
+    static func configuration(of target: any SourceModuleTarget, in package: URL) -> URL? {
+        configurations(of: target, in: package).first(where: \.isFile)
+    }
+
+    private static func configurations(
+        of target: any SourceModuleTarget, in package: URL
+    ) -> [URL] {
+        [target.directoryURL, package].map { $0.appending(path: configurationName) }
+    }
 
     /// Everything that the generated code depends on.
     var inputs: [URL] { [configuration] + schemas + clients + sources }
@@ -95,17 +105,17 @@ extension URL {
 
     var realPath: String { resolvingSymlinksInPath().standardizedFileURL.path }
 
-    /// Whether it is a file that the compiler writes.
+    /// Whether it has the name of a file that the compiler writes.
     var isGenerated: Bool { lastPathComponent.hasSuffix(OutputNames.suffix) }
 
-    /// A guess: the compiler's scanner knows what is a comment, and what may be before a parenthesis. So does the
-    /// compiler say what is wrong with a file that cannot be read.
-    var hasDocuments: Bool {
+    /// A guess for Swift sources: the compiler's scanner knows what is a comment. So does the compiler say what is wrong
+    /// with a file that cannot be read.
+    var mayHaveDocuments: Bool {
         switch pathExtension {
         case "graphql": return true
         case "swift":
             guard let text = try? Data(contentsOf: self) else { return true }
-            return text.range(of: Data("graphql".utf8)) != nil
+            return DocumentGuess.isLikely(in: text)
         default: return false
         }
     }

@@ -13,7 +13,8 @@ struct CompileSettings: Equatable {
 
     /// - Throws: what is wrong with `relay.json`, or missing in both.
     init(_ command: CompileCommand) throws {
-        let path = command.config ?? (ProjectFiles.exists("relay.json") ? "relay.json" : nil)
+        let isThere = ProjectFiles.exists("relay.json") || FileStatus.isLink("relay.json")
+        let path = command.config ?? (isThere ? "relay.json" : nil)
         var configuration = Configuration()
         if let path {
             configuration = try Configuration(parsing: try ProjectFiles.read(path), file: path)
@@ -64,7 +65,7 @@ struct CompileInputs: Equatable {
             (settings.schema + settings.client).compactMap { FileStatus($0)?.identity })
         let paths =
             command.pluginOut == nil
-            ? try SourceWalk(command.src, except: settings.out).files : command.files
+            ? try SourceWalk(command.src).files : command.files
         for path in paths {
             if let identity = FileStatus(path)?.identity, others.contains(identity) { continue }
             sources[path] = try ProjectFiles.read(path)

@@ -23,6 +23,8 @@ struct CompileWatch {
     private var trouble: String?
     /// The trouble that was said, until it is over: each is said once.
     private var saidTrouble: String?
+    /// Why files could not be written the last time.
+    private var saidFailure: String?
 
     /// - Throws: if the command lacks something that only another call can have. Files may come later.
     init(_ command: CompileCommand) throws {
@@ -79,13 +81,20 @@ struct CompileWatch {
         self.inputs = inputs
         do {
             outputs = try run.generate(inputs, isQuiet: isQuiet).outputs
-        } catch {
+            saidFailure = nil
+        } catch let failure as Compilation.Failure {
             // A file that is in the way may be moved.
-            let failure = error as? Compilation.Failure
-            var paths = outputs.keys + (failure?.diagnostics.compactMap(\.place?.file) ?? [])
+            var paths = outputs.keys + failure.diagnostics.compactMap(\.place?.file)
             if let path = command.persist { paths.append(path) }
             outputs = FileStatus.versions(of: paths)
-            run.report.say(error)
+            saidFailure = nil
+            run.report.say(failure)
+        } catch {
+            // Nothing tells when there is room on a disk again, so it is tried again and again.
+            self.inputs = nil
+            if saidFailure != "\(error)" { run.report.say(error) }
+            saidFailure = "\(error)"
+            usleep(1_000_000)
         }
     }
 }

@@ -51,10 +51,10 @@ struct OutputChanges {
     }
 
     var paths: [String] { changed.map(\.path) }
-    var isEmpty: Bool { changed.isEmpty && removed.isEmpty }
 
     func write() throws(FileFailure) {
-        for file in changed { try ProjectFiles.write(file.bytes, to: file.path) }
+        // On some disks the name of a new file is, but for its capitals, that of an old one.
         for path in removed { try ProjectFiles.remove(path) }
+        for file in changed { try ProjectFiles.write(file.bytes, to: file.path) }
     }
 }

@@ -63,7 +63,9 @@ final class PersistedOperations {
 
     private func lock() throws(FileFailure) {
         try ProjectFiles.createFolder(of: path)
-        while true {
+        // Others that wait for the lock come first at most once each. It is another file every time only where a disk
+        // numbers its files anew for every call.
+        for _ in 0..<10_000 {
             guard openOrCreate() else {
                 throw FileFailure(
                     "\(path) cannot be opened: \(String(cString: strerror(errno))).")
@@ -80,6 +82,7 @@ final class PersistedOperations {
             close(descriptor)
             (descriptor, isNew) = (-1, false)
         }
+        throw FileFailure("\(path) cannot be locked: it is another file whenever it is opened.")
     }
 
     /// - Returns: false if neither works; `errno` says why.

@@ -33,7 +33,8 @@ enum ProjectFiles {
 
     /// The folder that a file is in; empty for the current one.
     static func folder(_ path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        guard let slash = path.lastIndex(of: "/") else { return "" }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     static func name(_ path: String) -> String {

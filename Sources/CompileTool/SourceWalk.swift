@@ -4,17 +4,13 @@
 struct SourceWalk {
     /// Sorted.
     private(set) var files: [String] = []
-    private let out: FileStatus.Identity?
     private var knownFolders: Set<FileStatus.Identity> = []
     private var knownFiles: Set<FileStatus.Identity> = []
     /// Links met on the way. They come last: a file is called by its own name if that is in one of the folders.
     private var links: [String] = []
 
-    /// - Parameters:
-    ///   - folders: may be in each other.
-    ///   - out: the folder for generated files, which is left out; it need not be there.
-    init(_ folders: [String], except out: String) throws(FileFailure) {
-        self.out = FileStatus(out)?.identity
+    /// - Parameter folders: may be in each other.
+    init(_ folders: [String]) throws(FileFailure) {
         for folder in folders {
             guard let status = FileStatus(folder) else {
                 throw FileFailure("There is no folder \(folder).")
@@ -59,9 +55,7 @@ struct SourceWalk {
         }
         switch status.kind {
         case .folder:
-            guard status.identity != out, knownFolders.insert(status.identity).inserted
-            else { return }
-            try walk(path)
+            if knownFolders.insert(status.identity).inserted { try walk(path) }
         case .file:
             if isSource, knownFiles.insert(status.identity).inserted { files.append(path) }
         case .other: break

@@ -92,14 +92,8 @@ package struct Compilation: Sendable {
         case .byFile:
             files = Self.filesBySource(inputs, parsed, code)
         }
-        let repeated = Dictionary(grouping: files, by: \.name).filter { $0.value.count > 1 }.keys
-        guard repeated.isEmpty else {
-            throw Failure(
-                repeated.sorted().map {
-                    Diagnostic(
-                        "Two files would be called \($0). Rename one of the sources.", at: nil)
-                })
-        }
+        let repeated = Self.repeated(files.map(\.name))
+        guard repeated.isEmpty else { throw Failure(repeated) }
         self.files = files.sorted { $0.name < $1.name }
         self.persisted = persisted
         operationCount = documents.operations.count
@@ -119,6 +113,19 @@ package struct Compilation: Sendable {
         let schemaText = code.schemaFile() + (ofSchema.isEmpty ? "" : "\n" + code.file(ofSchema))
         return names.map { OutputFile(name: $0.key, text: code.file($0.value)) }
             + [OutputFile(name: schemaFile, text: schemaText)]
+    }
+
+    /// Not all disks tell capitals from small letters, and sources go from one to another.
+    private static func repeated(_ names: [String]) -> [Diagnostic] {
+        let groups = Dictionary(grouping: names.sorted()) { $0.lowercased() }
+        return groups.values.filter { $0.count > 1 }.sorted { $0[0] < $1[0] }.map { names in
+            let problem =
+                Set(names).count == 1
+                ? "Two files would be called \(names[0])."
+                : "Files would be called \(names.joined(separator: " and ")), which some disks take for "
+                    + "one."
+            return Diagnostic("\(problem) Rename one of the sources.", at: nil)
+        }
     }
 
     /// The name of the file that is generated for a source: `List.graphql.swift` for `Sources/App/List.swift`.

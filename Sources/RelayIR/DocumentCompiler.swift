@@ -60,23 +60,15 @@ struct DocumentCompiler {
         let limits = ValidationLimits(maximumFieldComparisons: .max)
         let complete = completeFragments.sorted { $0.key < $1.key }.map(\.value)
         let conflicts = MergeRule.issues(
-            operations.map(\.complete), complete + unspread, documents.schema, limits: limits)
+            operations.map(\.complete), complete, documents.schema, limits: limits)
+        let spread = Set(complete.map(\.definition.name.value))
+        let unspread = UnspreadFragments(fragments, spread, in: documents).issues(limits: limits)
         let refused = operations.flatMap { operation in
             Document(source: Source(""), definitions: operation.server.definitions)
                 .issues(against: schema, limits: limits)
         }
         var known: Set<DocumentIssue> = []
-        return (conflicts + refused).filter { known.insert($0).inserted }
-    }
-
-    /// The fragments that no operation spreads, as they are written, and those that they spread.
-    private var unspread: [TypedFragment] {
-        let spread = Set(completeFragments.values.map(\.definition.name.value))
-        var usage = SpreadNames(fragments)
-        for fragment in fragments where !spread.contains(fragment.name) { usage.collect(fragment) }
-        return fragments.filter {
-            usage.names.contains($0.name) && completeFragments[$0.name] == nil
-        }
+        return (conflicts + unspread + refused).filter { known.insert($0).inserted }
     }
 
     func compiledFragments() -> [CompiledFragment] {
@@ -117,31 +109,4 @@ private func with<T>(_ value: T, _ change: (inout T) -> Void) -> T {
     var value = value
     change(&value)
     return value
-}
-
-/// The names of fragments, and of those that they spread.
-private struct SpreadNames {
-    private let fragments: [String: TypedFragment]
-    private(set) var names: Set<String> = []
-
-    init(_ fragments: [TypedFragment]) {
-        self.fragments = Dictionary(
-            fragments.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    mutating func collect(_ fragment: TypedFragment) {
-        guard names.insert(fragment.name).inserted else { return }
-        collect(fragment.selections)
-    }
-
-    private mutating func collect(_ selections: [TypedSelection]) {
-        for selection in selections {
-            switch selection {
-            case .field(let field): collect(field.selections ?? [])
-            case .inlineFragment(let fragment): collect(fragment.selections)
-            case .spread(let spread):
-                if let fragment = fragments[spread.name] { collect(fragment) }
-            }
-        }
-    }
 }

@@ -41,6 +41,19 @@ struct CompileInputTests {
             finished.output == ["1 operation, 1 fragment: 3 files, 3 written."], "\(finished)")
     }
 
+    /// Only generated files in it are no sources.
+    @Test func sourcesMayBeInTheFolderForGeneratedFiles() async throws {
+        try project.write("fragment F on User { id }", to: "App/Inner/F.graphql")
+        let options = ["--src", project.path("App/Inner"), "--out", project.path("App/Inner")]
+        let one = ["1 operation, 1 fragment: 3 files, 3 written."]
+        #expect(try await project.compile(options).output == one)
+        let again = try await project.compile(options + ["--check"])
+        #expect(again.output == ["1 operation, 1 fragment: 3 files, 0 differ."], "\(again)")
+        try project.write("fragment G on User { id }", to: "App/Inner/G.graphql")
+        let more = try await project.compile(options)
+        #expect(more.output == ["1 operation, 2 fragments: 4 files, 1 written."], "\(more)")
+    }
+
     /// Who opens one waits for ever.
     @Test func aFIFOIsNoSource() async throws {
         #expect(mkfifo(project.path("App/F.swift"), 0o600) == 0)
@@ -70,6 +83,17 @@ struct CompileInputTests {
     }
 
     // MARK: Settings
+
+    /// Without it there would be other code.
+    @Test func settingsBehindALinkToNothingAreMissed() async throws {
+        try project.link("relay.json", to: "nowhere.json")
+        let finished = try await project.compile([])
+        #expect(finished.exit == .code(1))
+        #expect(
+            finished.errors == [
+                "error: relay.json is a link, and there is no file at its other end."
+            ])
+    }
 
     /// The command is not at fault, so its usage is not printed.
     @Test func mistakesInSettingsHavePlaces() async throws {

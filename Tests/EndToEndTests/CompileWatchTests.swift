@@ -77,6 +77,19 @@ struct CompileWatchTests {
         #expect(try await child.nextLine() == Self.written(2))
     }
 
+    /// Nobody says when a disk has room again. It is said once that it has none.
+    @Test func whatCannotBeWrittenIsTriedAgain() async throws {
+        try project.write("", to: "ids")
+        let child = try watch(
+            "--schema", Sandbox.todoSchema, "--persist", project.path("ids/ids.json"))
+        _ = try await child.errorLine(containing: "ids/ids.json")
+        try project.remove("ids")
+        let line = try await child.nextLine()
+        #expect(line == "1 operation, 0 fragments: 2 files, 3 written.")
+        child.send(signal: 15)
+        #expect(try await child.finish().errors.count == 1)
+    }
+
     @Test func aCallThatLacksSomethingEnds() async throws {
         let finished = try await watch().finish()
         #expect(finished.exit == .code(64))

@@ -37,6 +37,26 @@ import Testing
         ).value()
     }
 
+    /// A scalar type whose Swift type is a dictionary.
+    @Test func objectsAreDictionaries() throws {
+        let environment = MockEnvironment()
+        let query = AdvTimesQuery(of: ["b": [], "a": [Instant(seconds: 1)]])
+        #expect(query.variables.variableData.description == "{of:{a:[1.0],b:[]}}")
+        let read = { (answer: String) in
+            try environment.cachePayload(query, answer)
+            return try environment.lookup(
+                selector: query.createDescriptor().fragment, as: AdvTimesQuery.Data.self
+            ).value()?.times
+        }
+        #expect(
+            try read(#"{"data": {"times": {"x": [1.5], "": []}}}"#)
+                == ["x": [Instant(seconds: 1.5)], "": []])
+        #expect(try read(#"{"data": {"times": {}}}"#) == [:])
+        for answer in [#"{"x": [null]}"#, #"{"x": 1}"#, "[]"] {
+            #expect(throws: (any Error).self) { try read(#"{"data": {"times": \#(answer)}}"#) }
+        }
+    }
+
     @Test func everyValueIsWhereItBelongs() throws {
         let data = try #require(try data(with: false))
         #expect(data.things.map(\.__typename) == ["Optional", "Type", "Other"])

@@ -56,19 +56,39 @@ import Testing
         #expect(text.contains("cursors: edges {\n        cursor\n        node {\n          id"))
     }
 
-    /// The compiler selects the nodes of a connection under no condition; what the document selects of them has its own.
+    /// The compiler selects edges, their nodes and the page under no condition; what the document selects of them has its
+    /// own.
     @Test(arguments: [true, false])
-    func nodesOfAConnectionMayBeLeftOut(_ isFull: Bool) async throws {
-        let text = isFull ? #", "text": "Milk""# : ""
+    func partsOfAConnectionMayBeLeftOut(_ isFull: Bool) async throws {
+        let todo = isFull ? #", "text": "Milk", "complete": true"# : ""
+        let page = isFull ? #", "hasPreviousPage": false"# : ""
         let e = environment(
             """
             {"data": {"user": {"id": "u", "todos": {
-              "edges": [{"cursor": "1", "node": {"id": "a", "__typename": "Todo"\(text)}}],
-              "pageInfo": {"endCursor": "1", "hasNextPage": false}}}}}
+              "edges": [{"cursor": "1", "node": {"id": "a", "__typename": "Todo"\(todo)}}],
+              "pageInfo": {"endCursor": "1", "hasNextPage": false\(page)}}}}}
             """)
         let user = try #require(try await e.fetch(HiddenQuery(full: isFull)).data?.user)
-        let edges = try #require(e.lookup(Hidden_user(key: user)).data?.todos?.edges)
-        #expect(edges.map { $0?.node?.text } == [isFull ? "Milk" : nil])
+        let text = isFull ? "Milk" : nil
+
+        let nodes = try #require(e.lookup(Hidden_user(key: user)).data?.todos?.edges)
+        #expect(nodes.map { $0?.node?.text } == [text])
+
+        let edges = try #require(e.lookup(HiddenEdges_user(key: user)).data?.todos)
+        #expect(!edges.pageInfo.hasNextPage)
+        let node = edges.edges?.first??.node
+        #expect(node?.id == (isFull ? "a" : nil) && node?.text == text)
+        let book = node?.fragment_Book_todo.flatMap {
+            e.lookup(Book_todo(fragmentPointer: $0)).data
+        }
+        #expect(book?.text == text)
+
+        let group = try #require(e.lookup(HiddenGroup_user(key: user)).data?.todos?.edges)
+        #expect(group.map { $0?.node?.text } == [text])
+
+        let whole = try #require(e.lookup(HiddenPage_user(key: user)).data?.todos)
+        #expect(whole.edges?.map { $0?.node?.id } == ["a"])
+        #expect(whole.pageInfo?.hasPreviousPage == (isFull ? false : nil))
     }
 
     @Test func whatDependsOnTheTypeIsACase() async throws {

@@ -26,7 +26,7 @@ import Testing
     private static let adversarial = GeneratedModule(
         "GeneratedCodeTests/Adversarial",
         schema: ["Tests/GeneratedCodeTests/Adversarial/Schema/schema.graphql"],
-        options: GenerateOptions(scalars: ["DateTime": "Instant"]))
+        options: GenerateOptions(scalars: ["DateTime": "Instant", "Times": "[String: [Instant]]"]))
 
     /// What Swift reads in generated literals is what the compiler wrote there.
     @Test func compiledLiteralsAreTheirArtifacts() throws {

@@ -41,6 +41,33 @@ import Testing
         #expect(compilation.persisted.isEmpty)
     }
 
+    /// One of them would be lost where a disk does not tell capitals from small letters.
+    @Test func namesOfFilesDifferInMoreThanCapitals() throws {
+        let failure = #expect(throws: Compilation.Failure.self) {
+            try compile(["A.graphql": "query Schema { user { id } }"])
+        }
+        #expect(
+            failure?.description
+                == "error: Two files would be called Schema.graphql.swift. Rename one of the sources."
+        )
+        let other = #expect(throws: Compilation.Failure.self) {
+            try compile([
+                "A.graphql": "fragment A_user on User { id } fragment A_User on User { id }",
+                "B.graphql": "query SCHEMA { user { id } }",
+            ])
+        }
+        #expect(
+            other?.diagnostics.map(\.message) == [
+                "Files would be called A_User.graphql.swift and A_user.graphql.swift, which some disks take "
+                    + "for one. Rename one of the sources.",
+                "Files would be called SCHEMA.graphql.swift and Schema.graphql.swift, which some disks take "
+                    + "for one. Rename one of the sources.",
+            ])
+        #expect(throws: Compilation.Failure.self) {
+            try compile(["App/List.swift": Self.list, "App/list.swift": ""], layout: .byFile)
+        }
+    }
+
     /// No server gives it a value, so data without it is whole.
     @Test func aFieldOfTheClientAloneIsOptional() throws {
         let files = try compile(
@@ -206,6 +233,25 @@ import Testing
                 ], schema: schema)
         }
         #expect(failure?.diagnostics.map { $0.place?.file } == ["C.graphql"])
+        // In any of several places; it says nothing of the connection's arguments.
+        let other = #expect(throws: Compilation.Failure.self) {
+            try compile(
+                [
+                    "A.graphql": """
+                    query A {
+                      users @connection(key: "A_users") {
+                        edges { cursor } ... on Users { edges { ...C @relay(mask: false) } } ...D
+                      }
+                    }
+                    """, "C.graphql": "fragment C on Edge {", "D.graphql": "fragment D on Users {",
+                ], schema: schema)
+        }
+        #expect(
+            other?.diagnostics.map { "\($0.place?.file ?? ""): \($0.message)" } == [
+                "A.graphql: Expected field \"users\" to have a \"first\" or \"last\" argument.",
+                "C.graphql: Syntax Error: Expected Name, found <EOF>.",
+                "D.graphql: Syntax Error: Expected Name, found <EOF>.",
+            ])
     }
 
     @Test func aMistakeInTheSchemaHasItsPlace() {

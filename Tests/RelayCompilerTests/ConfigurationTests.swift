@@ -42,12 +42,25 @@ import Testing
             "Expected the name of a Swift type for \"Date\", such as \"Date\", not \"Da te; print(1)\"."
         ),
         (
+            #"{"scalars": {"Date": "[[Int: Date]]"}}"#, "1:22",
+            "Expected the keys of dictionaries in the Swift type for \"Date\" to be String, as in JSON, not "
+                + "\"[[Int: Date]]\"."
+        ),
+        (
             #"{"imports": ["Found ation"]}"#, "1:14",
             "Expected \"imports\" to name modules, such as \"Foundation\", not \"Found ation\"."
         ),
         (
             #"{"access": "all"}"#, "1:12",
             "\"access\" must be \"internal\", \"package\" or \"public\"."
+        ),
+        (
+            #"{"schema": "a", "schema": "b"}"#, "1:17",
+            "There can be only one setting \"schema\"."
+        ),
+        (
+            #"{"scalars": {"A": "B", "A": "C"}}"#, "1:24",
+            "There can be only one Swift type for \"A\"."
         ),
         (#"{ "shema": {"a": []}}"#, "1:3", "Unknown setting \"shema\". Did you mean \"schema\"?"),
         (
@@ -76,7 +89,7 @@ import Testing
 
     @Test(arguments: [
         "Date", "Foundation.Date", "`Type`", "Größe", "_A1", "Tagged<User, Int>", "A<B?>.C<[D]>?",
-        "[Double]", "[String: [Int?]]", "A< B , C >",
+        "[Double]", "[String: [Int?]]", "A< B , C >", "[ Swift.String : [String: A] ]",
     ])
     func typesAreNamesAndWhatTheyAreMadeOf(_ type: String) throws {
         let text = #"{"scalars": {"Date": "\#(type)"}}"#

@@ -56,6 +56,19 @@ import Testing
                 """)
     }
 
+    /// Its own, then those that a fragment in it leaves to operations, then the one for the record.
+    @Test func aRefetchQueryHasAllVariables() throws {
+        let documents = try compile(
+            """
+            fragment F on User @refetchable(queryName: "FQ") @argumentDefinitions(n: {type: "Int"}) {
+              todos(first: $n) { edges { cursor } }
+              ...G
+            }
+            fragment G on User { list: todos(first: 1, complete: $done) { edges { cursor } } }
+            """, ExampleSchema.todo())
+        #expect(documents.operation("FQ")?.variables.map(\.name) == ["n", "done", "id"])
+    }
+
     @Test func refetchableFragmentsGetTheirQuery() throws {
         let documents = try compile(Self.list, ExampleSchema.todo())
         let request = try #require(documents.operation("ListPaginationQuery")?.request)
@@ -85,6 +98,53 @@ import Testing
                 as __List_todos_connection(complete:$done)
                     id
                 """)
+    }
+
+    /// It has pages, wherever it is selected.
+    @Test func aConnectionUnderTwoConditionsIsOne() throws {
+        let documents = try compile(
+            """
+            fragment F on User @refetchable(queryName: "FQ")
+            @argumentDefinitions(n: {type: "Int"}, c: {type: "String"}) {
+              ... @include(if: $a) { ...G @relay(mask: false) todos(first: $n, after: $c) @connection(key: "F_todos") { edges { node { id } } } }
+              todos(first: $n, after: $c) @connection(key: "F_todos") { edges { node { text } } }
+            }
+            fragment G on User { userId }
+            """, ExampleSchema.todo())
+        let metadata = try #require(documents.fragment("F")?.node.metadata)
+        #expect(metadata.connections.count == 1)
+    }
+
+    /// One field of a response may be in several connections, or be added to some by several fragments.
+    @Test func aFieldHasTheHandlersOfAllItsSelections() throws {
+        let documents = try compile(
+            """
+            query Q { user { ...A ...B ...C } }
+            fragment A on User { todos(first: 5) @connection(key: "A_todos") { edges { node { id } } } }
+            fragment B on User { todos(first: 5) @connection(key: "B_todos") { edges { node { id } } } }
+            fragment C on User { todos(first: 5) @connection(key: "A_todos") { edges { node { id } } } }
+            mutation M($input: AddTodoInput!, $a: [ID!]!, $b: [ID!]!) {
+              addTodo(input: $input) { ...D ...E }
+            }
+            fragment D on AddTodoPayload { todoEdge @appendEdge(connections: $a) { node { id } } }
+            fragment E on AddTodoPayload { todoEdge @appendEdge(connections: $b) { node { id } } }
+            """, ExampleSchema.todo())
+        func handles(_ name: String) -> [String] {
+            let text = documents.operation(name)?.request.operation.text ?? ""
+            return text.split(separator: "\n").compactMap { line in
+                line.contains("handle ") ? String(line.drop { $0 == " " }) : nil
+            }
+        }
+        #expect(
+            handles("Q") == [
+                "handle connection todos(first:5) as __A_todos_connection",
+                "handle connection todos(first:5) as __B_todos_connection",
+            ])
+        #expect(
+            handles("M") == [
+                "handle appendEdge todoEdge as __todoEdge_appendEdge with connections:$a",
+                "handle appendEdge todoEdge as __todoEdge_appendEdge with connections:$b",
+            ])
     }
 
     @Test func mutationDirectivesHandTheirFieldsToHandlers() throws {

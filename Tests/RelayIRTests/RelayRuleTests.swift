@@ -136,8 +136,63 @@ import Testing
             """,
             "Fields \"a\" conflict because \"id\" and \"userId\" are different fields. Use different aliases on "
                 + "the fields to fetch both if this was intentional. (2:44, 3:61)"),
+        Mistake(
+            // The arguments that it gives, not those that an operation gives elsewhere.
+            """
+            query Q { user { ...G @arguments(n: 1) } }
+            fragment F on User { ...H }
+            fragment H on User { ...G @arguments(n: 2) todos(first: 1) { edges { cursor } } }
+            fragment G on User @argumentDefinitions(n: {type: "Int"}) { todos(first: $n) { edges { cursor } } }
+            """,
+            "Fields \"todos\" conflict because they have differing arguments. Use different aliases on the "
+                + "fields to fetch both if this was intentional. (3:44, 4:61)"),
+        Mistake(
+            // Whatever `n` is.
+            """
+            fragment F on User @argumentDefinitions(n: {type: "Int"}) {
+              todos(first: $n, complete: true) { edges { cursor } }
+              ...G
+            }
+            fragment G on User { todos(first: 1, complete: false) { edges { cursor } } }
+            """,
+            "Fields \"todos\" conflict because they have differing arguments. Use different aliases on the "
+                + "fields to fetch both if this was intentional. (2:3, 5:22)"),
     ])
     func fragmentsThatNothingSpreadsAreMerged(_ mistake: Mistake) throws { try check(mistake) }
+
+    /// Some operation could spread them.
+    @Test(arguments: [
+        """
+        fragment A on User @argumentDefinitions(n: {type: "Int"}) {
+          todos(first: $n) { pageInfo { endCursor } } ...B @arguments(count: $n)
+        }
+        fragment B on User @argumentDefinitions(count: {type: "Int"}) { todos(first: $count) { edges { cursor } } }
+        """,
+        """
+        fragment A on User { todos(first: 5) { edges { cursor } } ...B @arguments(count: 5) }
+        fragment B on User @argumentDefinitions(count: {type: "Int"}) { todos(first: $count) { edges { cursor } } }
+        """,
+        """
+        fragment A on User @argumentDefinitions(n: {type: "Int", defaultValue: 5}) {
+          todos(first: $n) { edges { cursor } } ...B @arguments(count: 5)
+        }
+        fragment B on User @argumentDefinitions(count: {type: "Int"}) { ...C @arguments(count: $count) }
+        fragment C on User @argumentDefinitions(count: {type: "Int"}) { todos(first: $count) { edges { cursor } } }
+        """,
+        """
+        fragment A on User @argumentDefinitions(n: {type: "Int"}, m: {type: "Int"}) {
+          todos(first: $n) { edges { cursor } } ...B @arguments(count: $m)
+        }
+        fragment B on User @argumentDefinitions(count: {type: "Int"}) { todos(first: $count) { edges { cursor } } }
+        """,
+        """
+        fragment A on User @argumentDefinitions(n: {type: "Int"}) { todos(first: $n) { edges { cursor } } ...B }
+        fragment B on User { todos { edges { node { id } } } }
+        """,
+    ])
+    func fragmentsThatNothingSpreadsMayHaveArguments(_ text: String) throws {
+        _ = try compile(text, ExampleSchema.todo())
+    }
 
     @Test func whatAFragmentDeclaresItNeedNotUse() throws {
         let documents = try compile(
@@ -172,6 +227,20 @@ import Testing
             """,
             "Cannot refetch fragment \"F\": its own variable \"$id\" has the name of the one for the "
                 + "record. (1:20)"),
+        Mistake(
+            "fragment F on User @refetchable(queryName: \"R\") { todos(after: $id) { edges { cursor } } }",
+            "Cannot refetch fragment \"F\": it uses the operation's variable \"$id\", which is that for the "
+                + "record in its query. (1:20)"),
+        Mistake(
+            """
+            fragment F on Node @refetchable(queryName: "R")
+            @argumentDefinitions(n: {type: "Int"}, m: {type: "Int"}, c: {type: "String"}) {
+              ... on User { todos(first: $n, after: $c) @connection(key: "F_todos") { edges { node { id } } } }
+              ... on Node { ... on User { todos(first: $m, after: $c) @connection(key: "F_todos") { edges { node { id } } } } }
+            }
+            """,
+            "Cannot refetch fragment \"F\": connection \"todos\" is selected twice, and different variables "
+                + "say which page. (3:17, 4:31)"),
         Mistake(
             """
             query Q($n: Int) { user { ...R @arguments(n: 5) } }

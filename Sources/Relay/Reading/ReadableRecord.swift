@@ -99,3 +99,15 @@ extension Array: ReadableScalar where Element: ReadableScalar {
         }
     }
 }
+
+extension Dictionary: ReadableScalar where Key == String, Value: ReadableScalar {
+    /// An object in which every value fits.
+    public init?(scalar value: VariableValue) {
+        guard case .object(let fields) = value else { return nil }
+        self = [:]
+        for (name, value) in fields.sorted {
+            guard let value = Value(scalar: value) else { return nil }
+            self[name] = value
+        }
+    }
+}

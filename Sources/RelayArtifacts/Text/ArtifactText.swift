@@ -12,7 +12,7 @@ package import RelayJSON
 //     reader      [type, selections, definitions, metadata]
 //     operation   [selections, definitions, operation name]
 //     definition  name   [name, default]   [0, name] (declared by the operation)
-//     metadata    [plural, catch, throws, connections, refetch]
+//     metadata    [plural, catch, throws, connections, refetch, root type]
 //     connection  [path, forward, backward]; a direction is [count, cursor]
 //     refetch     [operation, path, identifier]
 //     argument    name ($name)   [name, variable]   [0, name, literal]   [1, name, items]   [2, name, fields]

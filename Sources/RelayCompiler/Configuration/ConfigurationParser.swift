@@ -50,7 +50,11 @@ struct ConfigurationParser {
                 at: start)
         }
         try reader.beginObject()
+        var known: Set<String> = []
         while let (name, place) = try nextKey() {
+            if !known.insert(name).inserted {
+                report("There can be only one setting \"\(name)\".", at: place)
+            }
             switch name {
             case "schema": configuration.schema = try files(name)
             case "client": configuration.client = try files(name)
@@ -100,7 +104,9 @@ struct ConfigurationParser {
         try reader.beginObject()
         while let (name, place) = try nextKey() {
             let value = try nextPlace()
-            configuration.scalarPlaces.byName[name] = place
+            if configuration.scalarPlaces.byName.updateValue(place, forKey: name) != nil {
+                report("There can be only one Swift type for \"\(name)\".", at: place)
+            }
             guard try reader.peek() == .string else {
                 try reader.skipValue()
                 report("Expected the Swift type for \"\(name)\" to be a string.", at: value)
@@ -108,10 +114,16 @@ struct ConfigurationParser {
             }
             let type = try reader.readString().string
             configuration.scalars[name] = type
-            if SwiftTypeSyntax.isType(type) { continue }
+            guard let syntax = SwiftTypeSyntax(type) else {
+                report(
+                    "Expected the name of a Swift type for \"\(name)\", such as \"Date\", not "
+                        + "\"\(type)\".", at: value)
+                continue
+            }
+            if syntax.hasStringKeys { continue }
             report(
-                "Expected the name of a Swift type for \"\(name)\", such as \"Date\", not "
-                    + "\"\(type)\".", at: value)
+                "Expected the keys of dictionaries in the Swift type for \"\(name)\" to be String, as in "
+                    + "JSON, not \"\(type)\".", at: value)
         }
     }
 

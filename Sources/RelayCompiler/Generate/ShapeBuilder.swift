@@ -32,7 +32,7 @@ struct ShapeBuilder {
         return DataShape(
             type: place,
             members: (found.names + found.aliases).compactMap { found.fields[$0] }.map {
-                member($0, isAdded: found.added.contains($0.name))
+                member($0, added: $0.isAlias ? nil : found.added[$0.name])
             },
             spreads: found.spreadNames.map {
                 DataSpread(fragment: $0, isConditional: found.spreads[$0] ?? false)
@@ -80,6 +80,7 @@ struct ShapeBuilder {
         /// Whether an alias applies to all records here.
         var isAlways = false
         var occurrences: [Occurrence] = []
+        var isAlias: Bool { occurrences[0].field == nil }
     }
 
     private struct Found {
@@ -87,8 +88,8 @@ struct ShapeBuilder {
         var fields: [String: FoundField] = [:]
         /// Readers have them after the fields.
         var aliases: [String] = []
-        /// Fields that the compiler has added, without a condition.
-        var added: Set<String> = []
+        /// What the compiler selects of fields that it has added, without a condition; nothing of leaves.
+        var added: [String: [DataShape.Source]] = [:]
         var spreadNames: [String] = []
         /// Whether it is conditional.
         var spreads: [String: Bool] = [:]
@@ -109,7 +110,8 @@ struct ShapeBuilder {
             switch entry {
             case .field(let field):
                 guard isSelected(field) else {
-                    found.added.insert(field.responseName)
+                    found.added[field.responseName, default: []] +=
+                        field.tree.map { [DataShape.Source(tree: $0)] } ?? []
                     continue
                 }
                 found.add(
@@ -139,17 +141,19 @@ struct ShapeBuilder {
         field.isWritten || isComplete && ["id", "node", "__typename"].contains(field.name)
     }
 
-    /// - Parameter isAdded: whether the compiler selects the field, too, so that it is there under no condition.
-    private func member(_ found: FoundField, isAdded: Bool) -> DataMember {
+    /// - Parameter added: what the compiler selects of the field, if it does so, too: then the field is there under no
+    ///   condition, and so is what is in it, all the way down.
+    private func member(_ found: FoundField, added: [DataShape.Source]?) -> DataMember {
         let isConditional = found.occurrences.allSatisfy(\.isConditional)
         // What is selected under a condition is there whenever the field is, unless it is selected elsewhere, too.
-        let isAlone = found.occurrences.count == 1 && !isAdded
-        let sources = found.occurrences.compactMap { occurrence in
+        let isAlone = found.occurrences.count == 1 && added == nil
+        let written = found.occurrences.compactMap { occurrence in
             occurrence.tree.map {
                 DataShape.Source(
                     tree: $0, isConditional: occurrence.isConditional && !isAlone)
             }
         }
+        let sources = written + (added ?? [])
         let inner = sources.isEmpty ? nil : shape(of: sources)
         guard let first = found.occurrences[0].field else {
             // An alias is of the type that its selections are of.

@@ -19,10 +19,15 @@ struct SwiftTypes {
         var all: Set<String> = []
     }
 
-    /// The modules of the types that were named: Swift may warn about others.
+    /// The modules of the types that were named: Swift may warn about others. What begins with none of them may be in any:
+    /// `Payment.Amount` is a type in a type.
     var imports: [String] {
-        options.imports.filter { module in
-            named.all.contains { $0.hasPrefix(module + ".") || !$0.contains(".") }
+        let names = named.all.flatMap { SwiftTypeSyntax($0)?.names ?? [$0] }
+        let isInAny = names.contains { name in
+            !options.imports.contains { name.hasPrefix($0 + ".") }
+        }
+        return options.imports.filter { module in
+            isInAny || names.contains { $0.hasPrefix(module + ".") }
         }
     }
 

@@ -85,7 +85,7 @@ enum ConnectionRule {
     }
 
     private static func checkSelections(_ field: TypedField, _ context: RuleContext) {
-        // What is missing in a fragment spread here may be selected there.
+        // Edges are selected here, and their node may be in a fragment that is spread in them.
         guard let edges = field.selections?.selected("edges") else {
             return context.report(
                 "Expected field \"\(field.responseName)\" with @connection to select \"edges\".",

@@ -30,7 +30,7 @@ extension RelayDocuments {
 private struct Gaps {
     /// Those of the spreads themselves.
     private var spreads: Set<Int> = []
-    /// Fields that select one: what they seem to lack may be in there.
+    /// Fields that select one, by all places of one name: what they seem to lack may be in there.
     private var fields: Set<Int> = []
     /// Variables that may be used in one.
     private var variables: Set<Int> = []
@@ -61,14 +61,24 @@ private struct Gaps {
     private mutating func collect(
         _ selectionSet: SelectionSet, in fields: Set<Int>, _ documents: DocumentSet
     ) -> [String] {
+        var places: [String: Set<Int>] = [:]
+        selectionSet.collectPlaces(&places)
+        return collect(selectionSet, in: fields, of: places, documents)
+    }
+
+    /// - Parameter places: those of the fields here and in inline fragments, by their names in the response.
+    private mutating func collect(
+        _ selectionSet: SelectionSet, in fields: Set<Int>, of places: [String: Set<Int>],
+        _ documents: DocumentSet
+    ) -> [String] {
         var names: [String] = []
         for selection in selectionSet.selections {
             switch selection {
             case .field(let field):
                 guard let inner = field.selectionSet else { continue }
-                names += collect(inner, in: [field.location], documents)
+                names += collect(inner, in: places[field.responseName] ?? [], documents)
             case .inlineFragment(let fragment):
-                names += collect(fragment.selectionSet, in: fields, documents)
+                names += collect(fragment.selectionSet, in: fields, of: places, documents)
             case .fragmentSpread(let spread):
                 names.append(spread.name.value)
                 guard documents.fragment(named: spread.name.value) == nil else { continue }
@@ -85,5 +95,18 @@ private struct Gaps {
         return spreads.contains(location) && message.hasPrefix("Unknown fragment ")
             || variables.contains(location) && message.contains(" is never used")
             || fields.contains(location) && message.hasPrefix("Expected field ")
+                && message.contains(" to select ")
+    }
+}
+
+extension SelectionSet {
+    fileprivate func collectPlaces(_ places: inout [String: Set<Int>]) {
+        for selection in selections {
+            switch selection {
+            case .field(let field): places[field.responseName, default: []].insert(field.location)
+            case .inlineFragment(let fragment): fragment.selectionSet.collectPlaces(&places)
+            case .fragmentSpread: break
+            }
+        }
     }
 }

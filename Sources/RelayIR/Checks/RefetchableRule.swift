@@ -23,9 +23,11 @@ struct RefetchableRule {
     }
 
     private func report(_ problem: String, at location: Int? = nil) {
-        context.report(
-            "Cannot refetch fragment \"\(fragment.name)\": " + problem,
-            at: location ?? directive.location)
+        context.report(sentence(problem), at: location ?? directive.location)
+    }
+
+    private func sentence(_ problem: String) -> String {
+        "Cannot refetch fragment \"\(fragment.name)\": " + problem
     }
 
     /// Each variable of the query has one value: that for the fragment, or that for a fragment spread in it, which
@@ -37,6 +39,11 @@ struct RefetchableRule {
         }
         var usage = FragmentVariables(context.documents, context.fragments, following: .all)
         usage.collect(fragment)
+        if path == ["node"], usage.names.contains("id") {
+            report(
+                "it uses the operation's variable \"$id\", which is that for the record in its query."
+            )
+        }
         for name in declared where usage.names.contains(name) {
             report(
                 "a fragment that it spreads uses the operation's variable \"$\(name)\", and its own "
@@ -53,6 +60,12 @@ struct RefetchableRule {
             return report(
                 "it has two connections, and its query can fetch pages of one.",
                 at: other.field.location)
+        }
+        for other in search.found where other.page != first.page {
+            return context.report(
+                sentence(
+                    "connection \"\(first.field.responseName)\" is selected twice, and different variables "
+                        + "say which page."), at: first.field.location, other.field.location)
         }
         if first.isInList {
             return report(
@@ -111,6 +124,12 @@ private struct ConnectionSearch {
         /// The response names that lead to it.
         let path: [String]
         let isInList: Bool
+
+        /// The arguments that say which page.
+        var page: String {
+            field.arguments.filter { ConnectionDirective.pagingArguments.contains($0.name.value) }
+                .key
+        }
     }
 
     private let context: RuleContext

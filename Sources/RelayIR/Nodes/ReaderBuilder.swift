@@ -160,10 +160,11 @@ struct ReaderBuilder {
         defer { paths.path.removeLast() }
         let connection = ConnectionDirective(directives, arguments: field.arguments)
         if connection != nil {
-            paths.found.append(
-                ConnectionMetadata(
-                    path: paths.path, backward: field.paging("last", "before"),
-                    forward: field.paging("first", "after")))
+            let connection = ConnectionMetadata(
+                path: paths.path, backward: field.paging("last", "before"),
+                forward: field.paging("first", "after"))
+            // One field may be selected under several conditions.
+            if !paths.found.contains(connection) { paths.found.append(connection) }
         }
         // A connection is read from where its handler keeps it.
         let kept = field.arguments.filter { argument in

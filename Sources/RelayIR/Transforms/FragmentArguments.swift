@@ -21,6 +21,24 @@ struct FragmentArguments {
         operation.selections = selections(operation.selections, nil)
     }
 
+    /// A fragment by itself: whatever the variables that it declares will be, they differ from those of operations.
+    mutating func opened(_ fragment: TypedFragment) -> TypedFragment {
+        var scope: Scope = [:]
+        for variable in documents.variables(of: fragment.definition) {
+            let name = variable.name.value
+            scope[name] = Value(.variable(Self.openPrefix + name), location: variable.location)
+        }
+        var fragment = fragment
+        fragment.selections = selections(fragment.selections, scope)
+        return fragment
+    }
+
+    /// No document has a variable of such a name.
+    private static let openPrefix = "?"
+
+    /// Whether a variable is one of a fragment that is looked at by itself.
+    static func isOpen(_ variable: String) -> Bool { variable.hasPrefix(openPrefix) }
+
     /// The values of the variables that a fragment declares. nil if no value is given.
     private typealias Scope = [String: Value?]
 

@@ -153,16 +153,24 @@ private final class FieldBuilder {
     }
 
     func add(_ more: [Directive]) {
-        for directive in more
-        where RelayDirectives.names.contains(directive.name.value)
-            && !directives.contains(where: { $0.name.value == directive.name.value })
-        {
-            directives.append(directive)
+        for directive in more where RelayDirectives.names.contains(directive.name.value) {
+            let key = directive.handledAs
+            if !directives.contains(where: { $0.handledAs == key }) { directives.append(directive) }
         }
     }
 
     func selected() -> SelectedField {
         SelectedField(field, directives, inner?.tree(), isWritten: isWritten)
+    }
+}
+
+extension Directive {
+    /// The same for directives of which one is enough. A field may be in several connections, and what is at it may be
+    /// done to several.
+    fileprivate var handledAs: String {
+        let name = name.value
+        guard name == "connection" || RelayDirectives.handles.contains(name) else { return name }
+        return "\(name)(\(arguments.key))"
     }
 }
 

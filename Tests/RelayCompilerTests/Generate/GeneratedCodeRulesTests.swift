@@ -75,6 +75,27 @@ import Testing
         #expect(!other.file(["PaidQuery"]).contains("import Foundation"))
     }
 
+    /// Wherever in a type its name is.
+    @Test(arguments: [
+        ("[Foundation.Date]", ["Foundation"]), ("[String: Bank.Money]", ["Bank"]),
+        ("Bank.Tagged<Foundation.UUID>.Key?", ["Bank", "Foundation"]),
+        ("Payment.Amount", ["Bank", "Foundation"]), ("Foundational.Date", ["Bank", "Foundation"]),
+        ("Bank.Tagged<Bank.Money>", ["Bank"]), ("Tagged<Bank.Money>", ["Bank", "Foundation"]),
+    ])
+    func modulesAreImportedForAllNamesInAType(_ type: String, _ modules: [String]) throws {
+        let documents = try RelayDocuments(
+            Document(parsing: "query PaidQuery { paid }"),
+            schema: Schema.build([Source("scalar Money type Query { paid: Money }")]))
+        let code = GeneratedCode(
+            documents,
+            options: GenerateOptions(scalars: ["Money": type], imports: ["Foundation", "Bank"]))
+        let lines = code.file(["PaidQuery"]).split(separator: "\n")
+        let imports = lines.compactMap {
+            $0.contains("import ") ? $0.split(separator: " ").last.map(String.init) : nil
+        }
+        #expect(imports == modules + ["Relay"])
+    }
+
     /// `Data.Amount` would be what `price: Amount` means.
     @Test func typesOfScalarsAreNotHidden() throws {
         let documents = try RelayDocuments(

@@ -20,6 +20,10 @@ import Testing
         #expect(compilation.files.map(\.name) == OutputNames.outputs(of: [URL(filePath: path)]))
     }
 
+    @Test func pluginsKnowGeneratedFilesByTheirFirstLine() {
+        #expect(OutputNames.header == GeneratedCode.header)
+    }
+
     /// Names of operations begin with that of the file, so it is that of its generated file.
     @Test func aFileIsCalledByWhatItsDocumentsAreCalledBy() throws {
         let text = "graphql(\"query ListQuery { a }\")"

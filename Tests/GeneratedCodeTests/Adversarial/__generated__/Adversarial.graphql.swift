@@ -2770,3 +2770,47 @@ extension Adv_list_Key {
     /// The fragment, which only its own code opens.
     func asFragment() -> Adv_list { Adv_list(key: self) }
 }
+
+struct AdvTimesQuery: Relay.Operation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvTimesQuery",0,1,["Query",[[0,"times",0,["of"]]],["of"]],[[[0,"times",0,\#
+            ["of"]]]],"query AdvTimesQuery($of: Times) {\n\#
+              times(of: $of)\n\#
+            }\n\#
+            "]
+            """#)
+    var variables: Variables
+
+    init(variables: Variables) { self.variables = variables }
+
+    init(of: [String: [Instant]]? = nil) {
+        self.init(variables: Variables(of: of))
+    }
+
+    struct Variables: VariableDataConvertible, Hashable, Sendable {
+        var of: [String: [Instant]]?
+        /// Which fields are null where they are nil; the others are left out.
+        var null: Set<NullableField>
+
+        init(of: [String: [Instant]]? = nil, null: Set<NullableField> = []) {
+            self.of = of
+            self.null = null
+        }
+
+        var variableData: VariableData {
+            VariableData(["of": of], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        enum NullableField: String, Hashable, Sendable {
+            case of
+        }
+    }
+
+    struct Data: ReadableRecord, Equatable {
+        var times: [String: [Instant]]?
+
+        init(_ record: inout RecordReader) throws { times = try record.optionalScalar("times") }
+    }
+}

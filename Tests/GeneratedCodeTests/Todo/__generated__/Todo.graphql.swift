@@ -938,15 +938,98 @@ public struct CursorsQuery: Relay.Operation, Hashable, Sendable {
 public struct HiddenQuery: Relay.Operation, Hashable, Sendable {
     public static let node = ConcreteRequest(
         artifact: #"""
-            [1,"HiddenQuery",0,1,["Query",[[1,"user",[[2,"Hidden_user"]],"User"]],["full"]],\#
-            [[[1,"user",[[1,"todos",[[1,"edges",[[4,"full",[[1,"node",["text"],"Todo"]],1],\#
-            "cursor",[1,"node",["__typename","id"],"Todo"]],"TodoEdge",1],[1,"pageInfo",\#
-            ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[[0,"first",10]]],\#
-            [2,2,"todos","connection","Hidden_todos",0,[[0,"first",10]]],"id"],"User"]]],\#
+            [1,"HiddenQuery",0,1,["Query",[[1,"user",[[2,"Hidden_user"],[2,\#
+            "HiddenEdges_user"],[2,"HiddenGroup_user"],[2,"HiddenPage_user"]],"User"]],\#
+            ["full"]],[[[1,"user",[[1,"todos",[[1,"edges",[[4,"full",[[1,"node",["text"],\#
+            "Todo"]],1],"cursor",[1,"node",["__typename","id"],"Todo"]],"TodoEdge",1],[1,\#
+            "pageInfo",["endCursor","hasNextPage"],"PageInfo"],[4,"full",[[1,"edges",[[1,\#
+            "node",["text","complete"],"Todo"]],"TodoEdge",1],[1,"pageInfo",\#
+            ["hasPreviousPage"],"PageInfo"]],1]],"TodoConnection",0,0,[[0,"first",10]]],[2,\#
+            2,"todos","connection","Hidden_todos",0,[[0,"first",10]]],[2,2,"todos",\#
+            "connection","HiddenEdges_todos",0,[[0,"first",10]]],[2,2,"todos","connection",\#
+            "HiddenGroup_todos",0,[[0,"first",10]]],[2,2,"todos","connection",\#
+            "HiddenPage_todos",0,[[0,"first",10]]],"id"],"User"]]],\#
             "query HiddenQuery($full: Boolean!) {\n\#
               user {\n\#
                 ...Hidden_user\n\#
+                ...HiddenEdges_user\n\#
+                ...HiddenGroup_user\n\#
+                ...HiddenPage_user\n\#
                 id\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment Book_todo on Todo {\n\#
+              id\n\#
+              text\n\#
+              complete\n\#
+            }\n\#
+            \n\#
+            fragment HiddenEdges_user on User {\n\#
+              todos(first: 10) {\n\#
+                pageInfo {\n\#
+                  hasNextPage\n\#
+                  endCursor\n\#
+                }\n\#
+                edges @include(if: $full) {\n\#
+                  cursor\n\#
+                  node {\n\#
+                    id\n\#
+                    text\n\#
+                    ...Book_todo\n\#
+                  }\n\#
+                }\n\#
+                edges {\n\#
+                  cursor\n\#
+                  node {\n\#
+                    __typename\n\#
+                    id\n\#
+                  }\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment HiddenGroup_user on User {\n\#
+              todos(first: 10) {\n\#
+                ... @include(if: $full) {\n\#
+                  edges {\n\#
+                    node {\n\#
+                      id\n\#
+                      text\n\#
+                    }\n\#
+                  }\n\#
+                }\n\#
+                edges {\n\#
+                  cursor\n\#
+                  node {\n\#
+                    __typename\n\#
+                    id\n\#
+                  }\n\#
+                }\n\#
+                pageInfo {\n\#
+                  endCursor\n\#
+                  hasNextPage\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment HiddenPage_user on User {\n\#
+              todos(first: 10) {\n\#
+                edges {\n\#
+                  node {\n\#
+                    id\n\#
+                    __typename\n\#
+                  }\n\#
+                  cursor\n\#
+                }\n\#
+                pageInfo @include(if: $full) {\n\#
+                  hasNextPage\n\#
+                  hasPreviousPage\n\#
+                }\n\#
+                pageInfo {\n\#
+                  endCursor\n\#
+                  hasNextPage\n\#
+                }\n\#
               }\n\#
             }\n\#
             \n\#
@@ -999,11 +1082,19 @@ public struct HiddenQuery: Relay.Operation, Hashable, Sendable {
             user = try record.optionalLinked("user")
         }
 
-        public struct User_user: ReadableRecord, Equatable, Hidden_user_Key {
+        public struct User_user: ReadableRecord, Equatable, Hidden_user_Key, HiddenEdges_user_Key,
+            HiddenGroup_user_Key, HiddenPage_user_Key
+        {
             public var fragment_Hidden_user: FragmentPointer
+            public var fragment_HiddenEdges_user: FragmentPointer
+            public var fragment_HiddenGroup_user: FragmentPointer
+            public var fragment_HiddenPage_user: FragmentPointer
 
             public init(_ record: inout RecordReader) throws {
                 fragment_Hidden_user = record.fragment("Hidden_user")
+                fragment_HiddenEdges_user = record.fragment("HiddenEdges_user")
+                fragment_HiddenGroup_user = record.fragment("HiddenGroup_user")
+                fragment_HiddenPage_user = record.fragment("HiddenPage_user")
             }
         }
     }
@@ -1066,4 +1157,208 @@ public protocol Hidden_user_Key { var fragment_Hidden_user: FragmentPointer { ge
 extension Hidden_user_Key {
     /// The fragment, which only its own code opens.
     public func asFragment() -> Hidden_user { Hidden_user(key: self) }
+}
+
+public struct HiddenEdges_user: Relay.Fragment, Hashable, Sendable {
+    public static let node = ReaderFragment(
+        artifact: #"""
+            [1,"HiddenEdges_user",0,["User",[[1,"__HiddenEdges_todos_connection",[[1,\#
+            "pageInfo",["hasNextPage","endCursor"],"PageInfo"],[4,"full",[[1,"edges",\#
+            ["cursor",[1,"node",["id","text",[2,"Book_todo"]],"Todo"]],"TodoEdge",1]],1],[1,\#
+            "edges",["cursor",[1,"node",["__typename"],"Todo"]],"TodoEdge",1]],\#
+            "TodoConnection",0,"todos"]],[[0,"full"]],[0,0,0,[[["todos"]]]]]]
+            """#)
+    public var fragmentPointer: FragmentPointer
+
+    public init(key: any HiddenEdges_user_Key) { fragmentPointer = key.fragment_HiddenEdges_user }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    public init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    public struct Data: ReadableRecord, Equatable {
+        /// An argument named like a field of the node filters by equality when it is given.
+        public var todos: TodoConnection_todos?
+
+        public init(_ record: inout RecordReader) throws {
+            todos = try record.optionalLinked("todos")
+        }
+
+        public struct TodoConnection_todos: ReadableRecord, Equatable {
+            public var pageInfo: PageInfo_pageInfo
+            public var edges: [TodoEdge_edges?]?
+
+            public init(_ record: inout RecordReader) throws {
+                pageInfo = try record.linked("pageInfo")
+                edges = try record.selects("edges") ? record.optionalList("edges") : nil
+            }
+
+            public struct PageInfo_pageInfo: ReadableRecord, Equatable {
+                public var hasNextPage: Bool
+
+                public init(_ record: inout RecordReader) throws {
+                    hasNextPage = try record.bool("hasNextPage")
+                }
+            }
+
+            public struct TodoEdge_edges: ReadableRecord, Equatable {
+                public var cursor: String?
+                public var node: Todo_node?
+
+                public init(_ record: inout RecordReader) throws {
+                    cursor = try record.selects("cursor") ? record.optionalString("cursor") : nil
+                    node = try record.selects("node") ? record.optionalLinked("node") : nil
+                }
+
+                public struct Todo_node: ReadableRecord, Equatable {
+                    public var id: String?
+                    public var text: String?
+                    public var fragment_Book_todo: FragmentPointer?
+
+                    public init(_ record: inout RecordReader) throws {
+                        id = try record.selects("id") ? record.optionalString("id") : nil
+                        text = try record.selects("text") ? record.optionalString("text") : nil
+                        fragment_Book_todo = record.optionalFragment("Book_todo")
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Data in which `HiddenEdges_user` is spread.
+public protocol HiddenEdges_user_Key { var fragment_HiddenEdges_user: FragmentPointer { get } }
+
+extension HiddenEdges_user_Key {
+    /// The fragment, which only its own code opens.
+    public func asFragment() -> HiddenEdges_user { HiddenEdges_user(key: self) }
+}
+
+public struct HiddenGroup_user: Relay.Fragment, Hashable, Sendable {
+    public static let node = ReaderFragment(
+        artifact: #"""
+            [1,"HiddenGroup_user",0,["User",[[1,"__HiddenGroup_todos_connection",[[4,"full",\#
+            [[1,"edges",[[1,"node",["id","text"],"Todo"]],"TodoEdge",1]],1],[1,"edges",\#
+            ["cursor",[1,"node",["__typename"],"Todo"]],"TodoEdge",1],[1,"pageInfo",\#
+            ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,"todos"]],[[0,\#
+            "full"]],[0,0,0,[[["todos"]]]]]]
+            """#)
+    public var fragmentPointer: FragmentPointer
+
+    public init(key: any HiddenGroup_user_Key) { fragmentPointer = key.fragment_HiddenGroup_user }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    public init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    public struct Data: ReadableRecord, Equatable {
+        /// An argument named like a field of the node filters by equality when it is given.
+        public var todos: TodoConnection_todos?
+
+        public init(_ record: inout RecordReader) throws {
+            todos = try record.optionalLinked("todos")
+        }
+
+        public struct TodoConnection_todos: ReadableRecord, Equatable {
+            public var edges: [TodoEdge_edges?]?
+
+            public init(_ record: inout RecordReader) throws {
+                edges = try record.selects("edges") ? record.optionalList("edges") : nil
+            }
+
+            public struct TodoEdge_edges: ReadableRecord, Equatable {
+                public var node: Todo_node?
+
+                public init(_ record: inout RecordReader) throws {
+                    node = try record.selects("node") ? record.optionalLinked("node") : nil
+                }
+
+                public struct Todo_node: ReadableRecord, Equatable {
+                    public var id: String?
+                    public var text: String?
+
+                    public init(_ record: inout RecordReader) throws {
+                        id = try record.selects("id") ? record.optionalString("id") : nil
+                        text = try record.selects("text") ? record.optionalString("text") : nil
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Data in which `HiddenGroup_user` is spread.
+public protocol HiddenGroup_user_Key { var fragment_HiddenGroup_user: FragmentPointer { get } }
+
+extension HiddenGroup_user_Key {
+    /// The fragment, which only its own code opens.
+    public func asFragment() -> HiddenGroup_user { HiddenGroup_user(key: self) }
+}
+
+public struct HiddenPage_user: Relay.Fragment, Hashable, Sendable {
+    public static let node = ReaderFragment(
+        artifact: #"""
+            [1,"HiddenPage_user",0,["User",[[1,"__HiddenPage_todos_connection",[[1,"edges",\#
+            [[1,"node",["id","__typename"],"Todo"],"cursor"],"TodoEdge",1],[4,"full",[[1,\#
+            "pageInfo",["hasNextPage","hasPreviousPage"],"PageInfo"]],1],[1,"pageInfo",\#
+            ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,"todos"]],[[0,\#
+            "full"]],[0,0,0,[[["todos"]]]]]]
+            """#)
+    public var fragmentPointer: FragmentPointer
+
+    public init(key: any HiddenPage_user_Key) { fragmentPointer = key.fragment_HiddenPage_user }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    public init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    public struct Data: ReadableRecord, Equatable {
+        /// An argument named like a field of the node filters by equality when it is given.
+        public var todos: TodoConnection_todos?
+
+        public init(_ record: inout RecordReader) throws {
+            todos = try record.optionalLinked("todos")
+        }
+
+        public struct TodoConnection_todos: ReadableRecord, Equatable {
+            public var edges: [TodoEdge_edges?]?
+            public var pageInfo: PageInfo_pageInfo?
+
+            public init(_ record: inout RecordReader) throws {
+                edges = try record.optionalList("edges")
+                pageInfo = try record.selects("pageInfo") ? record.optionalLinked("pageInfo") : nil
+            }
+
+            public struct TodoEdge_edges: ReadableRecord, Equatable {
+                public var node: Todo_node?
+
+                public init(_ record: inout RecordReader) throws {
+                    node = try record.optionalLinked("node")
+                }
+
+                public struct Todo_node: ReadableRecord, Equatable, Identifiable {
+                    public var id: String
+
+                    public init(_ record: inout RecordReader) throws {
+                        id = try record.string("id")
+                    }
+                }
+            }
+
+            public struct PageInfo_pageInfo: ReadableRecord, Equatable {
+                public var hasNextPage: Bool?
+                public var hasPreviousPage: Bool?
+
+                public init(_ record: inout RecordReader) throws {
+                    hasNextPage = try record.selects("hasNextPage") ? record.optionalBool("hasNextPage") : nil
+                    hasPreviousPage = try record.selects("hasPreviousPage") ? record.optionalBool("hasPreviousPage") : nil
+                }
+            }
+        }
+    }
+}
+
+/// Data in which `HiddenPage_user` is spread.
+public protocol HiddenPage_user_Key { var fragment_HiddenPage_user: FragmentPointer { get } }
+
+extension HiddenPage_user_Key {
+    /// The fragment, which only its own code opens.
+    public func asFragment() -> HiddenPage_user { HiddenPage_user(key: self) }
 }
