@@ -149,7 +149,9 @@ let package = Package(
             ["Digests", "Disk", "EventLog", "LogTools", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room("RelayCompiler", ["GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON"]),
-        room("CompileTool", ["Disk", "RelayCompiler", "RelayJSON", argumentParser]),
+        room(
+            "CompileTool",
+            ["Disk", "GraphQLLanguage", "RelayCompiler", "RelayJSON", argumentParser]),
         .executableTarget(
             name: "RelayCompilerTool", dependencies: ["CompileTool", argumentParser],
             swiftSettings: strict),

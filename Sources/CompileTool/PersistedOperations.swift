@@ -1,3 +1,4 @@
+import GraphQLLanguage
 import RelayCompiler
 import RelayJSON
 
@@ -56,7 +57,20 @@ final class PersistedOperations {
         if let member = texts.first(where: { $0.value.string == nil }) {
             throw failure("the value of \"\(member.key)\" is not a string")
         }
+        // Settings and translations are objects of strings as well, and would be lost on their readers.
+        if let member = texts.first(where: { !isDocument($0.value.string ?? "") }) {
+            throw failure("the value of \"\(member.key)\" is no GraphQL document")
+        }
         return texts
+    }
+
+    private static func isDocument(_ text: String) -> Bool {
+        do throws(DocumentError) {
+            _ = try Document(parsing: text)
+            return true
+        } catch {
+            return false
+        }
     }
 
     // MARK: The lock

@@ -82,6 +82,7 @@ struct CompileOutputTests {
     @Test(arguments: [
         (#"{"x": 5}"#, "the value of \"x\" is not a string"), ("[]", "it is not an object"),
         ("ids", "it is not JSON"),
+        (#"{"schema": "schema.graphql"}"#, "the value of \"schema\" is no GraphQL document"),
     ])
     func aFileThatHasNoTextsIsNotPersistedTo(_ text: String, _ problem: String) async throws {
         try project.write(text, to: "ids.json")

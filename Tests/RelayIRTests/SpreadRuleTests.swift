@@ -42,6 +42,9 @@ import Testing
             "query Q { user { ...F @alias(as: \"a-b\") } } fragment F on User { id }",
             "Expected \"as\" of @alias to be a name, not \"a-b\". (1:34)"),
         Mistake(
+            "query Q { user { ...F @alias(as: \"__a\") } } fragment F on User { id }",
+            "Expected \"as\" of @alias to be a name, not \"__a\". (1:34)"),
+        Mistake(
             "query Q { user { ...F @alias @relay(mask: false) } } fragment F on User { id }",
             "Fragment \"F\" cannot be spread with both @alias and @relay(mask: false). (1:23)"),
         // One object's data has both.
@@ -128,6 +131,24 @@ import Testing
                 + "with one of them. Give one of the spreads a name with @alias. (1:25, 3:22)"),
     ])
     func spreads(_ mistake: Mistake) throws { try check(mistake) }
+
+    /// Each level has the one below it twice, and one place for both.
+    @Test func fragmentsInFragmentsHaveFewPlaces() throws {
+        var text = "query Q { user { ...F0 @relay(mask: false) } }\n"
+        for level in 0..<60 {
+            text += """
+                fragment F\(level) on User {
+                  x\(level): userId ...F\(level + 1) @relay(mask: false)
+                  ... on Node { ...F\(level + 1) @relay(mask: false) ... on User { ...F\(level + 1) @relay(mask: false) } }
+                }
+
+                """
+        }
+        text += "fragment F60 on User { id }"
+        let documents = try compile(text, ExampleSchema.todo())
+        let reader = try #require(documents.operation("Q")?.request.fragment.text)
+        #expect(reader.split(separator: "\n").count == 63)
+    }
 
     @Test func aFragmentIsSpreadWithOtherArgumentsUnderAnotherName() throws {
         let documents = try compile(

@@ -60,8 +60,9 @@ struct EnumWriter {
     }
 
     private func cases(of type: NamedType) -> [Case] {
+        // Of an optional, `.none` and `.some` mean something else.
         var scope = NameScope([
-            "unknown", "allCases", "rawValue", "hashValue", "variableValue",
+            "none", "some", "unknown", "allCases", "rawValue", "hashValue", "variableValue",
             "presentVariableValue", "init", "hash",
         ])
         return type.values.map { value in

@@ -54,7 +54,7 @@ enum AliasRule {
     private static func check(
         _ directive: Directive, _ name: String, _ place: SelectionPlace, _ context: RuleContext
     ) {
-        if !name.isGraphQLName {
+        if !name.isGraphQLName || name.hasPrefix("__") {
             context.report(
                 "Expected \"as\" of @alias to be a name, not \"\(name)\".",
                 at: directive.argument("as")?.location ?? directive.location)

@@ -11,6 +11,10 @@ final class SelectionPlace {
     let field: TypedField?
     /// What the data of the records here has, and of the same records under other type conditions.
     let data: DataNames
+    /// The place of the same records without type conditions; nil if this is it.
+    private let unconditional: SelectionPlace?
+    /// The type conditions of this place.
+    private let conditions: Set<TypeID>
     private var inner: [String: SelectionPlace] = [:]
     /// The fields, by response name, as they came first.
     var fields: [String: TypedField] = [:]
@@ -19,8 +23,11 @@ final class SelectionPlace {
 
     init(
         operation: OperationType?, type: NamedType, field: TypedField? = nil,
-        data: DataNames = DataNames()
+        data: DataNames = DataNames(), unconditional: SelectionPlace? = nil,
+        conditions: Set<TypeID> = []
     ) {
+        self.unconditional = unconditional
+        self.conditions = conditions
         self.operation = operation
         self.type = type
         self.field = field
@@ -42,10 +49,19 @@ final class SelectionPlace {
         return fragment.condition.map(inside) ?? self
     }
 
-    /// The same records, as far as they are of a type.
+    /// The same records, as far as they are of a type. Conditions that are asked for already lead nowhere new, or
+    /// documents with fragments in fragments would have exponentially many places.
     func inside(_ type: NamedType) -> SelectionPlace {
-        place("..." + type.name) {
-            SelectionPlace(operation: operation, type: type, field: field, data: data)
+        let all = unconditional ?? self
+        if type.id == self.type.id || type.id == all.type.id || conditions.contains(type.id) {
+            return self
+        }
+        let conditions = conditions.union([type.id])
+        let key = conditions.map(\.index).sorted().map { "\($0)" }.joined(separator: " ")
+        return all.place("..." + key) {
+            SelectionPlace(
+                operation: operation, type: type, field: field, data: data, unconditional: all,
+                conditions: conditions)
         }
     }
 

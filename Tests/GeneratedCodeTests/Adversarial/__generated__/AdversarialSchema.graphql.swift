@@ -25,14 +25,14 @@ enum Data_: RawRepresentable, CaseIterable, Hashable, Sendable, ReadableScalar,
     case allCases_
     case rawValue_
     case __
-    case none
+    case none_
     /// A value that the schema did not have when this was compiled.
     case unknown(String)
 
     /// The values of the schema, without those that are deprecated.
     static let allCases: [Data_] = [
         .init_, .self_, .`default`, .type, .unknown_, .unknown__, .`true`, .inProgress,
-        .inProgress_, .allCases_, .rawValue_, .__, .none
+        .inProgress_, .allCases_, .rawValue_, .__, .none_
     ]
 
     init(rawValue: String) {
@@ -51,7 +51,7 @@ enum Data_: RawRepresentable, CaseIterable, Hashable, Sendable, ReadableScalar,
         case "ALL_CASES": self = .allCases_
         case "RAW_VALUE": self = .rawValue_
         case "_": self = .__
-        case "NONE": self = .none
+        case "NONE": self = .none_
         default: self = .unknown(rawValue)
         }
     }
@@ -72,7 +72,7 @@ enum Data_: RawRepresentable, CaseIterable, Hashable, Sendable, ReadableScalar,
         case .allCases_: "ALL_CASES"
         case .rawValue_: "RAW_VALUE"
         case .__: "_"
-        case .none: "NONE"
+        case .none_: "NONE"
         case .unknown(let text): text
         }
     }
