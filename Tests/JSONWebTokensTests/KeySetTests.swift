@@ -271,6 +271,19 @@ import Testing
 
         """
 
+    /// DER says how long it is; what follows is somebody's, and not a key's.
+    @Test func blocksEndWithTheirContent() throws {
+        let lines = Signer.edDSA.publicPEM.split(separator: "\n").map(String.init)
+        try #require(lines.count == 3)
+        // 44 bytes: the last group of four characters is of two bytes.
+        try #require(lines[1].utf8.count == 60 && lines[1].hasSuffix("="))
+        for more in ["AAAA", "MAA="] {
+            let text = [lines[0], lines[1].dropLast() + "A" + more, lines[2]].joined(
+                separator: "\n")
+            #expect(error(text + "\n").map(reasons) == [.brokenBlock("PUBLIC KEY")])
+        }
+    }
+
     @Test func brokenPEMIsRefused() {
         let block = Signer.es256.publicPEM
         let lines = block.split(separator: "\n")

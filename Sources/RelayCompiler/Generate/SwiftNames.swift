@@ -18,7 +18,8 @@ enum SwiftNames {
         "Collection", "Comparable", "Data", "Date", "Decimal", "Decodable", "Dictionary", "Double",
         "Duration", "Encodable", "Equatable", "Error", "Float", "Foundation", "Hashable",
         "Identifiable", "Int", "Int32", "Int64", "Never", "Optional", "Protocol", "Range",
-        "RawRepresentable", "Result", "Self", "any", "some", "Sendable", "Sequence", "Set", "StaticString",
+        "RawRepresentable", "Result", "Self", "any", "some", "Sendable", "Sequence", "Set",
+        "StaticString",
         "String", "Substring", "Swift", "Task", "Type", "UInt", "URL", "UUID", "Void",
         // Of Relay.
         "CacheConfig", "Combine", "ConcreteRequest", "ConnectionMetadata",
