@@ -114,6 +114,8 @@ class Document:
         # The arguments of the fragment that is being made; None in one that may have none.
         self.parameters = None
         self.may_use_variables = True
+        # Where a fragment is refetched, variables of its query say which page of its connection; these have none.
+        self.may_have_connections = True
         self.is_mutation = self.chance(0.1)
         self.kind = "mutation" if self.is_mutation else "query"
         self.name = f"D{number}{self.kind.capitalize()}"
@@ -226,7 +228,8 @@ class Document:
 
     def field(self, name, definition, depth):
         named = g.get_named_type(definition.type)
-        is_connection = named.name.endswith("Connection") and depth > 1 and self.chance(0.3)
+        is_connection = (self.may_have_connections and named.name.endswith("Connection") and depth > 1
+                         and self.chance(0.3))
         arguments = {}
         # One end only, and no cursors: an answer without errors is what is compared.
         left_out = {"before", "after", "first" if is_connection or self.chance(0.5) else "last"}
@@ -287,7 +290,7 @@ class Document:
             on = self.random.choice([place, *place.interfaces])
         is_masked = alias is not None or g.is_abstract_type(on) or self.chance(0.75)
         directives = self.conditions(0.15) if alias is None else []
-        outer, outer_may = self.parameters, self.may_use_variables
+        outer = self.parameters, self.may_use_variables, self.may_have_connections
         may_refetch = is_masked and (any(i.name == "Node" for i in getattr(on, "interfaces", [])) or self.is_query(on))
         refetches = may_refetch and self.chance(0.2)
         self.parameters = {} if is_masked and self.chance(0.7) else None
@@ -295,9 +298,11 @@ class Document:
         self.fragments.append(fragment)
         if refetches:
             fragment.refetch = f"D{self.number}F{len(self.fragments)}RefetchQuery"
+        if is_masked:
+            self.may_have_connections = not refetches
         fragment.selection = self.some_selection(on, depth)
         fragment.parameters = self.parameters or {}
-        self.parameters, self.may_use_variables = outer, outer_may
+        self.parameters, self.may_use_variables, self.may_have_connections = outer
         arguments = {}
         for name, (type, default, hint) in fragment.parameters.items():
             if g.is_non_null_type(type) and default is None or self.chance(0.6):

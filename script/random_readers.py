@@ -4,7 +4,7 @@ import contextlib
 
 import graphql as g
 
-from random_documents import Field, Inline, Spread, is_left_out
+from random_documents import ADDED, Field, Inline, Spread, is_left_out
 
 PACKAGE = """// swift-tools-version: 6.2
 import PackageDescription
@@ -146,10 +146,10 @@ def part(number, documents):
     for document in documents:
         if document.is_mutation:
             continue
-        texts.append(function(f"{document.name}.Data", f"read_{document.name}", [(document.selection, False)], document.root, document.schema))
+        texts.append(function(f"{document.name}.Data", f"read_{document.name}", [(document.selection, False, {})], document.root, document.schema))
         for fragment in document.fragments:
             if fragment.is_masked:
-                texts.append(function(f"{fragment.name}.Data", f"read_{fragment.name}", [(fragment.selection, False)], fragment.on, document.schema))
+                texts.append(function(f"{fragment.name}.Data", f"read_{fragment.name}", [(fragment.selection, False, {})], fragment.on, document.schema))
         calls.append(f'        await answer("{document.name}", {document.name}({arguments(document)}), read_{document.name})')
     texts.append(f"extension Reader {{\n    func read{number}() async {{\n" + "\n".join(calls) + "\n    }\n}\n")
     return "\n".join(texts)
@@ -240,7 +240,11 @@ def objects(selection, inside, place, schema, found):
 
 
 class Writer:
-    """Statements that read `d`, whatever it is at the place."""
+    """Statements that read `d`, whatever it is at the place.
+
+    Sources are selections of one object; each with whether a condition may leave it out, and with the fields that the
+    compiler adds to it, which are there in any case.
+    """
 
     def __init__(self, schema):
         self.schema, self.lines, self.depth, self.names = schema, [], 0, 0
@@ -264,7 +268,7 @@ class Writer:
         self.line(f"let {fields} = Fields()")
         variants = []
         if g.is_abstract_type(type):
-            for selection, _ in sources:
+            for selection, _, _ in sources:
                 objects(selection, type, type, self.schema, variants)
         word = "if"
         for variant in variants:
@@ -281,15 +285,19 @@ class Writer:
         return fields
 
     def fields(self, fields, sources, object):
-        found = Found()
-        for selection, conditional in sources:
+        found, added = Found(), {}
+        for selection, conditional, more in sources:
             collect(selection, conditional, object, self.schema, found)
+            added |= more
         if not (found.fields or found.spreads or found.aliases):
             self.line("_ = d")
         for key, places in found.fields.items():
             field, conditional = places[0][0], all(conditional for _, conditional in places)
             if field.selection:
-                inner = [(place.selection, conditional and len(places) > 1) for place, conditional in places]
+                # What is selected under a condition is there whenever the field is, unless it is there without it, too.
+                is_alone = len(places) == 1 and key not in added
+                inner = [(place.selection, conditional and not is_alone, ADDED if place.connection else added.get(key, {}))
+                         for place, conditional in places]
                 self.value(f"d.`{key}`", field.type, inner, lambda json: f'{fields}.put("{key}", {json})')
             else:
                 word = "present" if g.is_non_null_type(field.type) and not conditional else "leaf"
@@ -301,7 +309,7 @@ class Writer:
             else:
                 self.line(opened % "key: d")
         for alias, on, selection in found.aliases:
-            self.value(f"d.{alias}", on, [(selection, False)], lambda json: f"{fields}.merge({json})")
+            self.value(f"d.{alias}", on, [(selection, False, {})], lambda json: f"{fields}.merge({json})")
 
     def value(self, value, type, sources, given):
         """Reads an object, or a list of objects; `given` is the statement that takes what was read."""
