@@ -100,7 +100,10 @@ package struct PatchedResults {
             message.writeRest(to: &writer.json)
             let saysAll = writer.isToldWholly && !patch.contains { $0.value.isNull }
             let isCostly = saysAll && message.size >= writer.json.count
-            costlyMessageCount = isCostly ? costlyMessageCount + 1 : 0
+            // Of no data nothing could be smaller, whatever patches are worth otherwise.
+            if records.records[ResultRecords.rootID] != nil {
+                costlyMessageCount = isCostly ? costlyMessageCount + 1 : 0
+            }
             // Whatever the next event does not show again is useless to it.
             if saysAll { records.keepOnly { patch[$0.text] != nil } }
             return writer.json.bytes

@@ -278,6 +278,9 @@ struct ContradictoryRecordsTests {
             3, .null,
             records: ["client:root": ["user": ["ref": "u"]], "u": ["id": "u", "boom": 1]])
         #expect(client.receive(patch) == .response(Self.message(3, data), isWorthAsking: true))
+        // From then on it is known what there is: nothing, here.
+        let nothing = Self.message(3, nil, records: ["client:root": nil, "u": nil])
+        #expect(client.receive(nothing) == .response(Self.message(3, nil), isWorthAsking: true))
         // Of a live result it would not be all.
         for change: JSONValue in [[:], ["u": nil]] {
             #expect(client.receive(bad) != .misfit)
@@ -303,8 +306,10 @@ struct ContradictoryRecordsTests {
             return message.bytes
         }
         #expect(client.receive(message("a")) == .response(message("a"), isWorthAsking: true))
-        let patch = client.receive(message("b", records: [:]))
-        #expect(patch == .response(message("b"), isWorthAsking: true))
+        for error in ["b", "c", "d", "e", "f"] {
+            let patch = client.receive(message(error, records: [:]))
+            #expect(patch == .response(message(error), isWorthAsking: true))
+        }
     }
 
     /// A field may fail once, and patches go on afterwards; where every result is contradictory, patches are of no use.

@@ -37,9 +37,12 @@ struct SerialQueueTests {
         try await eventually("nothing of it") { kept == nil ? true : nil }
     }
 
-    @Test func whatWasHandledIsLetGoOfWhileTheRestWaits() async throws {
+    @Test(arguments: [1, 3])
+    func whatWasHandledIsLetGoOfWhileTheRestWaits(_ rest: Int) async throws {
         let test = Holder()
-        let queue = SerialQueue<Holder>(limit: 5) { test.isOpen.load(ordering: .acquiring) }
+        let queue = SerialQueue<Holder>(limit: 5, batchLimit: 5) {
+            test.isOpen.load(ordering: .acquiring)
+        }
         let handle: SerialQueue<Holder>.Handler = {
             $0 = $0.dropFirst()
             test.isOpen.store(false, ordering: .releasing)
@@ -49,13 +52,14 @@ struct SerialQueueTests {
         do {
             let message = Holder()
             kept = message
-            #expect(queue.post(contentsOf: [message, Holder()], handle: handle))
+            let others = (0..<rest).map { _ in Holder() }
+            #expect(queue.post(contentsOf: [message] + others, handle: handle))
         }
-        try await eventually("it to stop") { queue.count == 2 ? true : nil }
+        #expect(queue.count == 1 + rest)
         test.isOpen.store(true, ordering: .releasing)
         queue.resume(handle: handle)
-        try await eventually("one of two, and nothing of it") {
-            queue.count == 1 && kept == nil ? true : nil
+        try await eventually("nothing of it") {
+            queue.count == rest && kept == nil ? true : nil
         }
     }
 
@@ -77,6 +81,26 @@ struct SerialQueueTests {
         queue.resume(handle: handle)
         try await eventually("all of them") { queue.count == 0 ? true : nil }
         #expect(batches.all.withLock { $0 } == [[1, 2, 3], [4, 5, 6], [7, 8]])
+    }
+
+    /// A handler may leave some, while others wait behind them.
+    @Test func whatIsLeftOfABatchComesBeforeTheNext() async throws {
+        let test = Holder()
+        let queue = SerialQueue<Int>(limit: 9, batchLimit: 3) {
+            test.isOpen.load(ordering: .acquiring)
+        }
+        let batches = Batches()
+        let handle: SerialQueue<Int>.Handler = { messages in
+            batches.all.withLock { [messages] in $0.append(Array(messages)) }
+            messages = messages.dropFirst(2)
+        }
+        test.isOpen.store(false, ordering: .releasing)
+        #expect(queue.post(contentsOf: Array(1...8), handle: handle))
+        #expect(queue.count == 8)
+        test.isOpen.store(true, ordering: .releasing)
+        queue.resume(handle: handle)
+        try await eventually("all of them") { queue.count == 0 ? true : nil }
+        #expect(batches.all.withLock { $0 } == [[1, 2, 3], [3], [4, 5, 6], [6], [7, 8]])
     }
 
     private final class Batches: Sendable {
