@@ -222,16 +222,20 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func webTokens(_ settings: Settings) throws -> Server.WebTokenOptions? {
-        let issuer = jwtIssuer ?? settings.text("jwt-issuer")
-        let audience = jwtAudience ?? settings.text("jwt-audience")
-        let viewer = jwtViewer ?? settings.text("jwt-viewer")
-        let leeway = jwtLeeway ?? settings.text("jwt-leeway")
-        guard let keys = jwtKeys ?? settings.text("jwt-keys") else {
+        let issuer = try settings.given(jwtIssuer, "jwt-issuer")
+        let audience = try settings.given(jwtAudience, "jwt-audience")
+        let viewer = try settings.given(jwtViewer, "jwt-viewer")
+        let leeway = try settings.given(jwtLeeway, "jwt-leeway")
+        guard let keys = try settings.given(jwtKeys, "jwt-keys") else {
             guard [issuer, audience, viewer, leeway].allSatisfy({ $0 == nil }) else {
                 throw ValidationError(
                     "--jwt-issuer, --jwt-audience, --jwt-viewer and --jwt-leeway need --jwt-keys.")
             }
             return nil
+        }
+        // What is given in place of a file may be secret, and is not printed.
+        if keys.contains("{") || keys.contains("-----BEGIN") {
+            throw ValidationError("--jwt-keys (RELAY_JWT_KEYS) is the name of a file with keys.")
         }
         if keys.contains("://") {
             throw ValidationError(

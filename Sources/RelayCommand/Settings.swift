@@ -12,6 +12,17 @@ struct Settings {
         (text(option) ?? "").split(separator: ",").map(String.init)
     }
 
+    /// An option that keeps people out: what is set and empty is a mistake, not as if it were not set.
+    func given(_ option: String?, _ name: String) throws -> String? {
+        if option?.isEmpty == true { throw ValidationError("--\(name) must not be empty.") }
+        let variable = self.name(name)
+        if option == nil, environmentValue(variable)?.isEmpty == true {
+            throw ValidationError(
+                "\(variable) is set and empty. Unset it to serve without --\(name).")
+        }
+        return option ?? text(name)
+    }
+
     /// The same with those that are empty; none where the variable is not set.
     func elements(_ option: String) -> [String] {
         environmentValue(name(option))?

@@ -47,6 +47,9 @@ extension Server.Configuration {
                 throw refuse(
                     "webTokens.leeway must be from 0 s to an hour, not \(webTokens.leeway)")
             }
+            if webTokens.issuer == "" || webTokens.audience == "" {
+                throw refuse("webTokens.issuer or audience is empty; nil does not look at it")
+            }
             if webTokens.viewerClaim.isEmpty {
                 throw refuse("webTokens.viewerClaim is empty: no claim says who it is")
             }

@@ -302,7 +302,7 @@ extension Server.Configuration {
             }
             Self.log(file.keys.skipped, of: options.keysFile, logger)
             return TokenVerifier(
-                keys: { file.keys },
+                keys: { file.keysAtHand },
                 options: TokenVerifier.Options(
                     issuer: options.issuer, audience: options.audience,
                     viewerClaim: options.viewerClaim,

@@ -162,6 +162,23 @@ struct FailedStartTests {
         }
     }
 
+    /// An empty audience would let in those for whom the issuer's tokens for other services are; keys may be secret.
+    @Test(arguments: ["keys", "issuer", "audience", "viewer", "leeway"])
+    func whatKeepsPeopleOutIsNotEmpty(_ name: String) async throws {
+        let serve = [
+            "serve", "--schema", Sandbox.todoSchema, "--memory", "--port", "0", "--open",
+        ]
+        let variable = "RELAY_JWT_\(name.uppercased())"
+        let set = try await sandbox.start(serve, environment: [variable: ""]).finish()
+        #expect(set.exit == .code(64) && set.errors.contains { $0.contains(variable) })
+        let given = try await sandbox.start(serve + ["--jwt-\(name)", ""]).finish()
+        #expect(given.exit == .code(64))
+        let keys = #"{"keys":[{"kty":"oct","k":"kept-secret"}]}"#
+        let inline = try await sandbox.start(serve + ["--jwt-keys", keys]).finish()
+        #expect(inline.exit == .code(64))
+        #expect(!inline.errors.contains { $0.contains("kept-secret") })
+    }
+
     @Test func anOpenServerListensToItsOwnMachine() async throws {
         let server = try await serve(
             "--schema", Sandbox.todoSchema, "--memory", "--host", "0.0.0.0", "--port", "0")

@@ -22,6 +22,17 @@ package final class KeyFile: Sendable {
         var askedAt: Int64
         var isReading = false
         var problem: KeyFileError?
+
+        /// Whether to look at the file now; then nobody else does.
+        mutating func isDue(at time: Int64) -> Bool {
+            // A clock that was set back must not stop this.
+            guard !isReading, !(0..<KeyFile.interval).contains(time &- askedAt) else {
+                return false
+            }
+            askedAt = time
+            isReading = true
+            return true
+        }
     }
 
     /// How often the file is looked at, at most, in microseconds.
@@ -55,17 +66,18 @@ package final class KeyFile: Sendable {
     /// changed, it is read.
     package var keys: KeySet {
         let time = now()
-        let (keys, isDue) = state.withLock { state in
-            // A clock that was set back must not stop this.
-            let isDue = !state.isReading && !(0..<Self.interval).contains(time &- state.askedAt)
-            if isDue {
-                state.askedAt = time
-                state.isReading = true
-            }
-            return (state.keys, isDue)
-        }
+        let (keys, isDue) = state.withLock { ($0.keys, $0.isDue(at: time)) }
         // Outside the lock: others go on with the keys that there are.
         return isDue ? refresh(at: time) : keys
+    }
+
+    /// The keys as they were when the file was looked at last. If it is time to look again, that is done elsewhere: for
+    /// threads that must not wait for a disk.
+    package var keysAtHand: KeySet {
+        let time = now()
+        let (keys, isDue) = state.withLock { ($0.keys, $0.isDue(at: time)) }
+        if isDue { Task.detached { _ = self.refresh(at: time) } }
+        return keys
     }
 
     private func refresh(at time: Int64) -> KeySet {

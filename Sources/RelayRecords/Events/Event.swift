@@ -76,7 +76,8 @@ extension MutationIntent {
 
     /// Whether this is the mutation that a viewer means by an id.
     package func isNamed(_ id: MutationID, by viewer: String?) -> Bool {
-        mutationID == id && idViewer == viewer
+        // By bytes: equivalent texts may be two viewers.
+        mutationID == id && idViewer.map { ExactText($0) } == viewer.map { ExactText($0) }
     }
 
     /// An intent as read from the log.

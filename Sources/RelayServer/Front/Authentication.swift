@@ -9,10 +9,10 @@ struct Authentication: Sendable {
     enum Identity: Sendable, Hashable {
         /// Whoever has a token without a name, and everybody where nothing is configured: all is allowed.
         case unrestricted
-        case viewer(String)
+        case viewer(ExactText)
 
         /// The viewer's id.
-        var id: String? { if case .viewer(let id) = self { id } else { nil } }
+        var id: String? { if case .viewer(let id) = self { id.text } else { nil } }
     }
 
     /// What is known of who asks.
@@ -54,7 +54,7 @@ struct Authentication: Sendable {
         self.onRefusal = onRefusal
         self.tokens =
             tokens.map { (Array($0.utf8), .unrestricted) }
-            + viewers.map { (Array($0.token.utf8), .viewer($0.viewer)) }
+            + viewers.map { (Array($0.token.utf8), .viewer(ExactText($0.viewer))) }
     }
 
     /// No token is needed, and none is looked at.
@@ -94,7 +94,7 @@ struct Authentication: Sendable {
         guard let verifier else { return .refused }
         do throws(TokenError) {
             let viewer = try verifier.viewer(of: token)
-            return .admitted(.viewer(viewer.id), until: viewer.expiresAt)
+            return .admitted(.viewer(ExactText(viewer.id)), until: viewer.expiresAt)
         } catch {
             onRefusal(error)
             return .refused

@@ -76,8 +76,8 @@ final class Front: HTTPServerHandler {
             return .refuse(Authentication.refusalResponse)
         }
         if subprotocol == EchoSocket.subprotocol {
-            // It has no connection_init in which a token could still come.
-            guard case .admitted = decision else {
+            // It has no connection_init in which a token could still come, and it would outlive a token that ends.
+            guard case .admitted(_, nil) = decision else {
                 return .refuse(Authentication.refusalResponse)
             }
             return .accept(EchoSocket())
@@ -268,7 +268,9 @@ final class Front: HTTPServerHandler {
             }
             progress.add(stream)
             guard stream.start(responder, headers: headers) else { return progress.remove(stream) }
-            if let until { stream.end(at: until) }
+            if let until, case .success(let operation) = prepared, operation.isStream {
+                stream.end(at: until)
+            }
             do throws(ExecutionErrors) {
                 let operation = try prepared.get()
                 if operation.isStream {

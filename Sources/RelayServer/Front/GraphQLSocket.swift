@@ -2,6 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import GraphQLTransportWS
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import StoreEngine
 import Threads
 import WebSocketIO
@@ -19,6 +20,8 @@ final class GraphQLSocket: WebSocketHandler {
         var machine = ServerConnection()
         var connection: WebSocketConnection?
         var decision: Authentication.Decision
+        /// When the end of the client's token is looked at next, in microseconds since 1970; nil: never.
+        var expiryCheck: Int64?
         var streams: [ServerConnection.Operation: OperationSink] = [:]
         var backlog: MissedBacklog
         /// Streams that wait for the peer to have room, and what each does then.
@@ -166,48 +169,64 @@ final class GraphQLSocket: WebSocketHandler {
     }
 
     private func authenticate(_ payload: JSONObject?) -> [ServerConnection.Action] {
-        state.withLock { state in
-            if case .undecided = state.decision {
-                state.decision = authentication.decide(payload: payload)
-            }
-            guard case .admitted(_, let until) = state.decision else {
+        var decision = state.withLock { $0.decision }
+        if case .undecided = decision { decision = authentication.decide(payload: payload) }
+        return state.withLock { state in
+            state.decision = decision
+            guard case .admitted = decision, !tokenHasEnded(decision) else {
                 return state.machine.refuse()
             }
-            if let until { end(at: until) }
+            awaitExpiry(&state)
             return state.machine.accept()
-        }
-    }
-
-    /// - Parameter time: microseconds since 1970.
-    private func end(at time: Int64) {
-        // A ping may have brought a new token meanwhile, which has a wait of its own.
-        let isNeeded: @Sendable () -> Bool = { [weak self] in
-            self?.state.withLock { state in
-                guard case .admitted(_, let until) = state.decision, until == time else {
-                    return false
-                }
-                return state.connection != nil
-            } ?? false
-        }
-        Expiry.wait(until: time, on: loop, isNeeded: isNeeded) { [weak self] in
-            self?.perform { $0.forbid() }
         }
     }
 
     /// A ping may bring a new token of the same viewer.
     private func renew(_ payload: JSONObject) -> [ServerConnection.Action] {
-        state.withLock { state in
-            let decision = authentication.decide(payload: payload)
-            if case .undecided = decision { return [] }
-            guard case .admitted(let identity, let until) = decision,
-                case .admitted(identity, let before) = state.decision
+        let decision = authentication.decide(payload: payload)
+        if case .undecided = decision { return [] }
+        return state.withLock { state in
+            guard case .admitted(let identity, _) = decision,
+                case .admitted(identity, _) = state.decision
             else { return state.machine.forbid() }
-            if until != before {
-                state.decision = decision
-                if let until { end(at: until) }
-            }
+            state.decision = decision
+            awaitExpiry(&state)
             return []
         }
+    }
+
+    // MARK: The end of a token
+
+    /// The clock may be set, so it is looked at now and then, in microseconds.
+    private static let longestWait: Int64 = 60_000_000
+
+    private func tokenHasEnded(_ decision: Authentication.Decision) -> Bool {
+        guard case .admitted(_, let until?) = decision else { return false }
+        return until <= WallClock.microseconds()
+    }
+
+    /// Sees to it that the end of the client's token is noticed. However often the token changes, what waits is one check
+    /// or, when a token ends earlier than the one before, one more.
+    private func awaitExpiry(_ state: inout State) {
+        guard case .admitted(_, let until?) = state.decision else { return }
+        let now = WallClock.microseconds()
+        let check = min(until, now + Self.longestWait)
+        if let known = state.expiryCheck, known <= check { return }
+        state.expiryCheck = check
+        loop.perform(after: .microseconds(max(check - now, 0))) { [weak self] in
+            self?.checkExpiry(of: check)
+        }
+    }
+
+    private func checkExpiry(of check: Int64) {
+        let isOver = state.withLock { state in
+            guard state.expiryCheck == check, state.connection != nil else { return false }
+            state.expiryCheck = nil
+            if tokenHasEnded(state.decision) { return true }
+            awaitExpiry(&state)
+            return false
+        }
+        if isOver { perform { $0.forbid() } }
     }
 
     private func start(_ operation: ServerConnection.Operation, _ payload: JSONObject) {
@@ -233,9 +252,9 @@ final class GraphQLSocket: WebSocketHandler {
             fail(operation, [error])
             return
         }
-        if case .admitted(let identity, _) = state.withLock({ $0.decision }) {
-            request.viewer = identity.id
-        }
+        let decision = state.withLock { $0.decision }
+        if tokenHasEnded(decision) { return perform { $0.forbid() } }
+        if case .admitted(let identity, _) = decision { request.viewer = identity.id }
         arrive(operation, request)
     }
 

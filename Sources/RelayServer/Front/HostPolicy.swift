@@ -8,12 +8,12 @@ struct HostPolicy: Sendable {
     /// nil: any name.
     private let allowed: Set<String>?
 
-    /// Any name will do where clients show tokens, and where the whole network may ask.
+    /// Any name will do where clients show tokens; and where the whole network may ask, unless names are listed.
     init(
         for authentication: Authentication, listeningOn host: String, allowing names: [String]
     ) {
-        let isForOneMachine = authentication.isOpen && Self.isLoopback(host)
-        allowed = isForOneMachine ? Set(names.map { $0.lowercased() }) : nil
+        let isChecked = authentication.isOpen && (Self.isLoopback(host) || !names.isEmpty)
+        allowed = isChecked ? Set(names.map { $0.lowercased() }) : nil
     }
 
     /// Why a server without authentication should not listen on an address; nil if it may.
@@ -26,7 +26,7 @@ struct HostPolicy: Sendable {
     }
 
     static let refusal = """
-        This server is open to its own machine, and knows no such host; --allow-host allows other names.
+        This server asks for no token, and knows no such host; --allow-host allows other names.
         """
 
     func admits(_ request: HTTPRequest) -> Bool {

@@ -136,6 +136,33 @@ struct WebTokenTests {
         }
     }
 
+    /// However often it is renewed, one check waits.
+    @Test func manyRenewalsLeaveOneCheck() async throws {
+        try await Self.run { server, _ in
+            let (channel, send) = try await Self.connect(server, Self.token("ada", after: 600))
+            let tokens = [Self.token("ada", after: 500), Self.token("ada", after: 700)]
+            for number in 0..<200 { send(.ping(payload: ["token": .string(tokens[number % 2])])) }
+            send(.ping(payload: ["token": .string(Self.token("ada", after: 0.3))]))
+            send(.ping(payload: ["token": .string(Self.token("ada", after: 0.6))]))
+            for await _ in channel {}
+            #expect(channel.close?.code == 4403)
+        }
+    }
+
+    @Test func aTokenThatEndsBeforeItIsShownIsRefused() async throws {
+        try await Self.run { server, _ in
+            let channel = try await server.connect(
+                headers: ["authorization": "Bearer \(Self.token("ada", after: 0.3))"])
+            // Another connection shows that its time is over.
+            let (other, _) = try await Self.connect(server, Self.token("ada", after: 0.5))
+            for await _ in other {}
+            channel.connection.send(
+                OutgoingMessage(.text, ClientMessage.connectionInit(payload: nil).bytes))
+            for await _ in channel { Issue.record("It is let in.") }
+            #expect(channel.close?.code == 4403)
+        }
+    }
+
     @Test func anotherViewersTokenEndsTheConnection() async throws {
         try await Self.run { server, _ in
             for token in [Self.token("bob", after: 600), Self.token("ada", after: -1), "root"] {
