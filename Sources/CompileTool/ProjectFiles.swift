@@ -85,7 +85,8 @@ enum ProjectFiles {
                 try disk.rename(other, to: path)
             } catch {
                 try? disk.remove(other)
-                throw error
+                // The other name says nothing to anybody, and is another each time.
+                throw FileSystemError(call: error.call, path: path, errno: error.errno)
             }
         } catch {
             throw FileFailure("\(path) cannot be written: \(error).")

@@ -92,7 +92,7 @@ package struct Compilation: Sendable {
         case .byFile:
             files = Self.filesBySource(inputs, parsed, code)
         }
-        let repeated = Self.repeated(files.map(\.name))
+        let repeated = Self.repeated(files, layout, empty: code.file([]))
         guard repeated.isEmpty else { throw Failure(repeated) }
         self.files = files.sorted { $0.name < $1.name }
         self.persisted = persisted
@@ -116,15 +116,22 @@ package struct Compilation: Sendable {
     }
 
     /// Not all disks tell capitals from small letters, and sources go from one to another.
-    private static func repeated(_ names: [String]) -> [Diagnostic] {
-        let groups = Dictionary(grouping: names.sorted()) { $0.lowercased() }
-        return groups.values.filter { $0.count > 1 }.sorted { $0[0] < $1[0] }.map { names in
+    /// - Parameter empty: the text of files without code, which the plugin has for sources without documents. One such
+    ///   file may be written over another.
+    private static func repeated(
+        _ files: [OutputFile], _ layout: Layout, empty: String
+    ) -> [Diagnostic] {
+        let groups = Dictionary(grouping: files) { $0.name.lowercased() }.values
+            .filter { files in files.count > 1 && files.contains { $0.text != empty } }
+            .map { $0.map(\.name).sorted() }
+        return groups.sorted { $0[0] < $1[0] }.map { names in
             let problem =
                 Set(names).count == 1
                 ? "Two files would be called \(names[0])."
                 : "Files would be called \(names.joined(separator: " and ")), which some disks take for "
                     + "one."
-            return Diagnostic("\(problem) Rename one of the sources.", at: nil)
+            let what = if case .byFile = layout { "sources" } else { "definitions" }
+            return Diagnostic("\(problem) Rename one of the \(what).", at: nil)
         }
     }
 

@@ -48,7 +48,7 @@ import Testing
         }
         #expect(
             failure?.description
-                == "error: Two files would be called Schema.graphql.swift. Rename one of the sources."
+                == "error: Two files would be called Schema.graphql.swift. Rename one of the definitions."
         )
         let other = #expect(throws: Compilation.Failure.self) {
             try compile([
@@ -59,13 +59,16 @@ import Testing
         #expect(
             other?.diagnostics.map(\.message) == [
                 "Files would be called A_User.graphql.swift and A_user.graphql.swift, which some disks take "
-                    + "for one. Rename one of the sources.",
+                    + "for one. Rename one of the definitions.",
                 "Files would be called SCHEMA.graphql.swift and Schema.graphql.swift, which some disks take "
-                    + "for one. Rename one of the sources.",
+                    + "for one. Rename one of the definitions.",
             ])
         #expect(throws: Compilation.Failure.self) {
             try compile(["App/List.swift": Self.list, "App/list.swift": ""], layout: .byFile)
         }
+        // Those without documents have files that are all the same.
+        let files = ["App/List.swift": Self.list, "App/Row.swift": "", "App/row.swift": ""]
+        #expect(try compile(files, layout: .byFile).files.count == 4)
     }
 
     /// No server gives it a value, so data without it is whole.

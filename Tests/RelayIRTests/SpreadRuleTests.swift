@@ -150,6 +150,29 @@ import Testing
         #expect(reader.split(separator: "\n").count == 63)
     }
 
+    /// The innermost records are users, which no thing is.
+    @Test func typesOfPlacesAreTheNarrowestThatAreKnown() throws {
+        let schema = try Schema.build([
+            Source(
+                """
+                interface Node { id: ID! }
+                interface Named { name: String }
+                type Query { node: Node }
+                type User implements Node & Named { id: ID! name: String }
+                type Team implements Node & Named { id: ID! name: String }
+                """)
+        ])
+        let text = """
+            query Q { node {
+              ... on User { ... on Named { ... on User { ...F @arguments(a: 1) } } }
+              ... on Team { ...F @arguments(a: 2) }
+            } }
+            fragment F on Node @argumentDefinitions(a: {type: "ID"}) { id }
+            """
+        let messages = try Mistake(text).messages(schema)
+        #expect(messages == [])
+    }
+
     @Test func aFragmentIsSpreadWithOtherArgumentsUnderAnotherName() throws {
         let documents = try compile(
             """

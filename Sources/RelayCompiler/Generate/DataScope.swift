@@ -82,8 +82,9 @@ struct DataEnumScope {
         shared = DataScope(
             DataShape(type: shape.type, members: same, spreads: shape.spreads, variants: []), [:],
             names)
+        // Of an optional, `.none` and `.some` mean something else.
         var scope = NameScope(
-            Set(shape.spreads.map { "fragment_" + $0.fragment })
+            Set(["none", "some"]).union(shape.spreads.map { "fragment_" + $0.fragment })
                 .union(shared.members.map(\.name)).union(shared.members.compactMap(\.dataType))
                 .union(shared.members.map(\.storage)))
         other = scope.take("other")

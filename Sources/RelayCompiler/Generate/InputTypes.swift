@@ -65,8 +65,10 @@ struct InputTypes {
 
     /// Of a one-of exactly one field is given.
     private func writeOneOf(_ type: NamedType, _ text: inout SwiftText) {
+        // Of an optional, `.none` and `.some` mean something else.
         var scope = NameScope([
-            "variableData", "variableValue", "presentVariableValue", "hashValue", "init",
+            "none", "some", "variableData", "variableValue", "presentVariableValue", "hashValue",
+            "init",
         ])
         let cases = type.inputFields.map { field in
             (field, SwiftNames.quoted(scope.take(SwiftNames.member(field.name))))

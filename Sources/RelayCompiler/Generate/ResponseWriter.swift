@@ -67,7 +67,8 @@ struct ResponseWriter {
         _ shape: DataShape, _ name: String, _ suffix: String, _ text: inout SwiftText
     ) {
         var scope = NameScope([
-            "Other", "other", "variableData", "variableValue", "presentVariableValue", "hashValue",
+            "none", "some", "Other", "other", "variableData", "variableValue",
+            "presentVariableValue", "hashValue",
         ])
         let cases = shape.variants.map { variant in
             (

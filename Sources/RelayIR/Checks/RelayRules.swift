@@ -68,7 +68,9 @@ struct RelayRules {
                 visit(selections, in: fragment, place.inside(field))
             case .inlineFragment(let inner):
                 let alias = AliasRule.check(inner, place, context)
-                visit(inner.selections, in: fragment, place.inside(inner, alias: alias))
+                visit(
+                    inner.selections, in: fragment,
+                    place.inside(inner, alias: alias, context.schema))
             case .spread(let spread):
                 MaskRule.check(spread, in: fragment, context)
                 AliasRule.check(spread, place, context)
@@ -76,7 +78,7 @@ struct RelayRules {
                 guard spread.isUnmasked, place.unmasked.insert(spread.name).inserted,
                     let unmasked = context.fragments[spread.name]
                 else { continue }
-                visit(unmasked, place.inside(unmasked.type))
+                visit(unmasked, place.inside(unmasked.type, context.schema))
             }
         }
     }

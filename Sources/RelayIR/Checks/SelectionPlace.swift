@@ -40,23 +40,27 @@ final class SelectionPlace {
         }
     }
 
-    func inside(_ fragment: TypedInlineFragment, alias: String?) -> SelectionPlace {
+    func inside(
+        _ fragment: TypedInlineFragment, alias: String?, _ schema: Schema
+    ) -> SelectionPlace {
         if let alias {
             return place("@" + alias) {
                 SelectionPlace(operation: operation, type: fragment.type)
             }
         }
-        return fragment.condition.map(inside) ?? self
+        return fragment.condition.map { inside($0, schema) } ?? self
     }
 
     /// The same records, as far as they are of a type. Conditions that are asked for already lead nowhere new, or
     /// documents with fragments in fragments would have exponentially many places.
-    func inside(_ type: NamedType) -> SelectionPlace {
+    func inside(_ type: NamedType, _ schema: Schema) -> SelectionPlace {
         let all = unconditional ?? self
         if type.id == self.type.id || type.id == all.type.id || conditions.contains(type.id) {
             return self
         }
         let conditions = conditions.union([type.id])
+        // Of conditions that say more or less the same, the one that says more.
+        let type = schema.isSubType(self.type.id, of: type.id) ? self.type : type
         let key = conditions.map(\.index).sorted().map { "\($0)" }.joined(separator: " ")
         return all.place("..." + key) {
             SelectionPlace(
