@@ -27,6 +27,7 @@ final class EventStream: SubscriptionSink {
     let loop: IOLoop
     private let limit: Int
     private let onEnd: @Sendable (EventStream) -> Void
+    private let expiry: TokenExpiry
     private let state: Lock<State>
 
     /// - Parameters:
@@ -38,6 +39,7 @@ final class EventStream: SubscriptionSink {
     ) {
         self.loop = loop
         self.limit = limit
+        expiry = TokenExpiry(on: loop)
         self.onEnd = onEnd
         state = Lock(
             State(
@@ -72,11 +74,8 @@ final class EventStream: SubscriptionSink {
     /// Ends the response when the client's token does. It is no end of the stream: a client goes on with a new token.
     /// - Parameter time: microseconds since 1970.
     func end(at time: Int64) {
-        Expiry.wait(until: time, on: loop) { [weak self] in
-            guard let self else { return false }
-            return isWanted
-        } expired: { [weak self] in
-            guard let self else { return }
+        expiry.await(time) { [weak self] in
+            guard let self, isWanted else { return }
             state.withLock { $0.stream }?.finish()
             end()
         }

@@ -109,11 +109,10 @@ final class Front: HTTPServerHandler {
     }
 
     func refusal(beforeBody request: HTTPRequest) -> HTTPResponse? {
-        guard request.path == Self.path, request.method != "OPTIONS" else {
-            return refusal(byHeadOf: request)
-                ?? HTTPResponse(status: 413, text: "This request has no body.")
-        }
         if let refusal = refusal(byHeadOf: request) { return refusal }
+        guard request.path == Self.path, request.method != "OPTIONS" else {
+            return HTTPResponse(status: 413, text: "This request has no body.")
+        }
         do throws(GraphQLOverHTTP.Refusal) {
             let exchange = try GraphQLOverHTTP(request)
             _ = try viewer(of: request, exchange)

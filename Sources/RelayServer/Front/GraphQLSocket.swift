@@ -2,7 +2,6 @@ import GraphQLExecution
 import GraphQLLanguage
 import GraphQLTransportWS
 import RelayJSON
-@_spi(Rooms) import RelayRecords
 import StoreEngine
 import Threads
 import WebSocketIO
@@ -20,8 +19,6 @@ final class GraphQLSocket: WebSocketHandler {
         var machine = ServerConnection()
         var connection: WebSocketConnection?
         var decision: Authentication.Decision
-        /// When the end of the client's token is looked at next, in microseconds since 1970; nil: never.
-        var expiryCheck: Int64?
         var streams: [ServerConnection.Operation: OperationSink] = [:]
         var backlog: MissedBacklog
         /// Streams that wait for the peer to have room, and what each does then.
@@ -49,6 +46,7 @@ final class GraphQLSocket: WebSocketHandler {
     private let service: GraphQLService
     private let authentication: Authentication
     private let limits: SocketLimits
+    private let expiry: TokenExpiry
     private let state: Lock<State>
     private let onClose: @Sendable (GraphQLSocket, WebSocketClose) -> Void
 
@@ -65,6 +63,7 @@ final class GraphQLSocket: WebSocketHandler {
         self.authentication = authentication
         self.limits = limits
         self.onClose = onClose
+        expiry = TokenExpiry(on: loop)
         state = Lock(
             State(
                 decision: decision, backlog: MissedBacklog(limit: limits.streamQueueBytes),
@@ -171,12 +170,10 @@ final class GraphQLSocket: WebSocketHandler {
     private func authenticate(_ payload: JSONObject?) -> [ServerConnection.Action] {
         var decision = state.withLock { $0.decision }
         if case .undecided = decision { decision = authentication.decide(payload: payload) }
+        awaitEnd(of: decision)
         return state.withLock { state in
             state.decision = decision
-            guard case .admitted = decision, !tokenHasEnded(decision) else {
-                return state.machine.refuse()
-            }
-            awaitExpiry(&state)
+            guard case .admitted = decision, !expiry.isOver else { return state.machine.refuse() }
             return state.machine.accept()
         }
     }
@@ -185,48 +182,17 @@ final class GraphQLSocket: WebSocketHandler {
     private func renew(_ payload: JSONObject) -> [ServerConnection.Action] {
         let decision = authentication.decide(payload: payload)
         if case .undecided = decision { return [] }
-        return state.withLock { state in
-            guard case .admitted(let identity, _) = decision,
-                case .admitted(identity, _) = state.decision
-            else { return state.machine.forbid() }
-            state.decision = decision
-            awaitExpiry(&state)
-            return []
-        }
+        guard case .admitted(let identity, _) = decision,
+            case .admitted(identity, _) = state.withLock({ $0.decision })
+        else { return state.withLock { $0.machine.forbid() } }
+        state.withLock { $0.decision = decision }
+        awaitEnd(of: decision)
+        return []
     }
 
-    // MARK: The end of a token
-
-    /// The clock may be set, so it is looked at now and then, in microseconds.
-    private static let longestWait: Int64 = 60_000_000
-
-    private func tokenHasEnded(_ decision: Authentication.Decision) -> Bool {
-        guard case .admitted(_, let until?) = decision else { return false }
-        return until <= WallClock.microseconds()
-    }
-
-    /// Sees to it that the end of the client's token is noticed. However often the token changes, what waits is one check
-    /// or, when a token ends earlier than the one before, one more.
-    private func awaitExpiry(_ state: inout State) {
-        guard case .admitted(_, let until?) = state.decision else { return }
-        let now = WallClock.microseconds()
-        let check = min(until, now + Self.longestWait)
-        if let known = state.expiryCheck, known <= check { return }
-        state.expiryCheck = check
-        loop.perform(after: .microseconds(max(check - now, 0))) { [weak self] in
-            self?.checkExpiry(of: check)
-        }
-    }
-
-    private func checkExpiry(of check: Int64) {
-        let isOver = state.withLock { state in
-            guard state.expiryCheck == check, state.connection != nil else { return false }
-            state.expiryCheck = nil
-            if tokenHasEnded(state.decision) { return true }
-            awaitExpiry(&state)
-            return false
-        }
-        if isOver { perform { $0.forbid() } }
+    private func awaitEnd(of decision: Authentication.Decision) {
+        guard case .admitted(_, let end) = decision else { return }
+        expiry.await(end) { [weak self] in self?.perform { $0.forbid() } }
     }
 
     private func start(_ operation: ServerConnection.Operation, _ payload: JSONObject) {
@@ -252,9 +218,10 @@ final class GraphQLSocket: WebSocketHandler {
             fail(operation, [error])
             return
         }
-        let decision = state.withLock { $0.decision }
-        if tokenHasEnded(decision) { return perform { $0.forbid() } }
-        if case .admitted(let identity, _) = decision { request.viewer = identity.id }
+        if expiry.isOver { return perform { $0.forbid() } }
+        if case .admitted(let identity, _) = state.withLock({ $0.decision }) {
+            request.viewer = identity.id
+        }
         arrive(operation, request)
     }
 
