@@ -56,10 +56,10 @@ package struct TokenVerifier: Sendable {
 
     /// Who the token speaks for.
     /// - Throws: what is wrong, for the server's log. Clients are not told.
-    package func viewer(of token: String) throws(TokenError) -> Viewer {
+    package func viewer(of token: String) throws(TokenError) -> VerifiedToken {
         // Contiguous already, nearly always: then there is no copy.
         var token = token
-        let result = token.withUTF8 { bytes -> Result<Viewer, TokenError> in
+        let result = token.withUTF8 { bytes -> Result<VerifiedToken, TokenError> in
             do throws(TokenError) { return .success(try viewer(of: bytes)) } catch {
                 return .failure(error)
             }
@@ -67,7 +67,7 @@ package struct TokenVerifier: Sendable {
         return try result.get()
     }
 
-    private func viewer(of bytes: UnsafeBufferPointer<UInt8>) throws(TokenError) -> Viewer {
+    private func viewer(of bytes: UnsafeBufferPointer<UInt8>) throws(TokenError) -> VerifiedToken {
         let token = try SignedToken(bytes)
         let header = try TokenHeader(token.header)
         let candidates = try keys().candidates(for: header.algorithm, id: header.keyID)

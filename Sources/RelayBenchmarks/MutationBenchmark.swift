@@ -132,7 +132,7 @@ struct MutationBenchmark {
             MutationRequest(
                 operation: try operations.operation(
                     for: request, storedRecords: snapshot.recordCount),
-                variables: variables, mutationID: nil, viewer: nil, answer: { _ in }),
+                variables: variables, mutationID: nil, identity: .unrestricted, answer: { _ in }),
             on: snapshot)
         guard let last = run.publications.last else {
             throw ExecutionError("A mutation of the benchmark was refused: \(run.end)")
@@ -146,7 +146,7 @@ struct MutationBenchmark {
             for: GraphQLRequest(query: text), storedRecords: snapshot.recordCount)
         var execution = Execution(
             operation.plan(for: .none), variables: .none, on: snapshot,
-            schema: runner.service.executable)
+            schema: runner.service.executable, identity: .unrestricted)
         return execution.response().count
     }
 }

@@ -44,7 +44,8 @@ struct QueryBenchmark {
     /// Executes an operation that is ready.
     func execute(_ operation: PreparedOperation) -> [UInt8] {
         var execution = Execution(
-            operation.plan(for: .none), variables: .none, on: snapshot, schema: schema)
+            operation.plan(for: .none), variables: .none, on: snapshot, schema: schema,
+            identity: .unrestricted)
         return execution.response()
     }
 

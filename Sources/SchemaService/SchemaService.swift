@@ -17,13 +17,15 @@ package struct SchemaService: Sendable {
     /// The schema that this was made from.
     private let source: ServiceSchema
 
-    /// - Parameter symbols: the store's; names are added to them, so only the store's writer may call this,
-    ///   or anyone before there is a writer.
-    package init(_ schema: ServiceSchema, symbols: Symbols) {
+    /// - Parameters:
+    ///   - symbols: the store's; names are added to them, so only the store's writer may call this,
+    ///     or anyone before there is a writer.
+    ///   - access: other rules than the schema's: a past state is read by those of today.
+    package init(_ schema: ServiceSchema, access: AccessRules? = nil, symbols: Symbols) {
         executable = ExecutableSchema(
             schema.schema,
             resolvers: schema.resolvers.mapValues { $0.mapValues { $0(symbols) } },
-            symbols: symbols)
+            access: access ?? schema.access, symbols: symbols)
         mutations = schema.mutations.mapValues { $0.serve(symbols) }
         waiting = mutations.compactMapValues { mutation in
             if case .waiting(let mutation) = mutation { mutation } else { nil }
@@ -40,6 +42,13 @@ package struct SchemaService: Sendable {
     /// The indexes that a store must keep.
     package var indexes: [IndexDefinition] { source.indexes }
 
+    /// What makes the results of an operation different for different identities.
+    package func scope(of identity: Identity, _ operation: PreparedOperation) -> AccessScope {
+        var mentions = operation.mentions
+        if looksAtViewer { mentions.viewerID = true }
+        return AccessScope(identity, mentions)
+    }
+
     /// The payload of a mutation in the log; empty for a mutation that the schema no longer has.
     /// - Parameter snapshot: the state right after the response.
     package func payload(
@@ -49,7 +58,21 @@ package struct SchemaService: Sendable {
     }
 
     /// The same service for another store: a past state has its own symbol numbers.
-    package func on(_ symbols: Symbols) -> SchemaService { SchemaService(source, symbols: symbols) }
+    package func on(_ symbols: Symbols) -> SchemaService {
+        SchemaService(source, access: executable.access, symbols: symbols)
+    }
+
+    /// What whoever sends a mutation may see and change in a state.
+    /// - Throws: that the mutation may not be used at all.
+    package func access(
+        of identity: Identity, to field: FieldPlan, on snapshot: Snapshot
+    ) throws(ExecutionError) -> MutationAccess {
+        try MutationAccess(
+            Access(identity, access, on: snapshot), field, access)
+    }
+
+    /// What restricted identities may see and do.
+    package var access: AccessRules { executable.access }
 }
 
 /// Makes a resolver once the store's symbols are known.

@@ -1,4 +1,4 @@
-import GraphQLExecution
+package import GraphQLExecution
 package import GraphQLLanguage
 package import Logging
 import RelayArtifacts
@@ -29,6 +29,10 @@ package struct ServiceSchema: Sendable {
     let resolvers: [TypeID: [String: ResolverMaker]]
     let mutations: [String: MutationDefinition]
     let subscriptions: [String: SubscriptionSourceMaker]
+    /// What restricted identities may see and do.
+    package let access: AccessRules
+    /// The stored types that no `@access` opens.
+    package let closedTypes: [String]
 
     /// Reads one document; see ``init(_:handlers:)``.
     package init(
@@ -65,6 +69,7 @@ package struct ServiceSchema: Sendable {
         let (schema, errors) = try Self.assemble(documents)
         guard errors.isEmpty else { throw SchemaMistakes(errors.map(SchemaMistake.init)) }
         var handlers = Handlers()
+        handlers.areAbsent = true
         for field in computed {
             let name = field.split(separator: ".").last.map(String.init) ?? field
             handlers.resolve(field) { context throws(ExecutionError) in
@@ -106,17 +111,21 @@ package struct ServiceSchema: Sendable {
             handlers: handlers)
         subscriptions.compile(with: &fields)
         fields.compileComputed(handlers)
+        var access = AccessCompiler(types: types, mistakes: mistakes, handlers: handlers)
+        access.compile()
 
         text = documents.map { String(decoding: $0.bytes, as: UTF8.self) }.joined(separator: "\n")
         self.schema = schema
         self.types = types
         computedFields = Set(handlers.resolvers.keys)
         looksAtViewer = !handlers.resolvers.isEmpty || handlers.followsCommits
-        let all = fields.indexes + mutations.indexes
+        let all = fields.indexes + mutations.indexes + access.indexes
         self.indexes = all.enumerated().filter { !all[..<$0.offset].contains($0.element) }
             .map(\.element)
         self.resolvers = mutations.resolvers.merging(fields.resolvers) { $0.merging($1) { $1 } }
         self.mutations = mutations.definitions
         self.subscriptions = subscriptions.sources
+        self.access = access.rules
+        closedTypes = access.closedTypes
     }
 }

@@ -24,6 +24,9 @@ package struct MutationEvents: Sendable {
     /// Swift code that replaces the comparisons and returns the event.
     var handler: CommitHandler?
 
+    /// Each is about the record of its mutation: `@on`.
+    package var isAboutRecords: Bool { handler == nil }
+
     /// The event of a mutation for a subscription; nil if it is not one of its events.
     /// - Parameter arguments: the coerced arguments of the subscription field.
     package func event(

@@ -7,6 +7,8 @@ import RelayJSON
 package final class ToldMutation {
     package let intent: MutationIntent
     package let response: MutationResponse
+    /// The state right before the mutation, if it is known.
+    private let before: Snapshot?
     /// The state right after the mutation.
     package let snapshot: Snapshot
     private let service: SchemaService
@@ -16,14 +18,35 @@ package final class ToldMutation {
 
     /// - Parameter payload: if known.
     package init(
-        _ intent: MutationIntent, _ response: MutationResponse, in snapshot: Snapshot,
+        _ intent: MutationIntent, _ response: MutationResponse, from before: Snapshot?,
+        in snapshot: Snapshot,
         _ service: SchemaService, payload: MutationPayload? = nil
     ) {
         self.intent = intent
         self.response = response
+        self.before = before
         self.snapshot = snapshot
         self.service = service
         knownPayload = payload
+    }
+
+    /// Whether the record that the mutation is about may be seen as it was after the mutation or, if it was deleted,
+    /// before it; and as it is in the present, if it exists there.
+    package func isVisible(
+        to identity: Identity, _ rules: AccessRules, _ present: Snapshot?
+    ) -> Bool {
+        guard let access = Access(identity, rules, on: snapshot, present: present) else {
+            return true
+        }
+        guard let subject = response.result else {
+            return payload.parent.map { access.isVisible($0, for: .event) } ?? true
+        }
+        if let record = snapshot.existing(subject.rawValue) {
+            return access.isVisible(record, for: .event)
+        }
+        guard let before, let record = before.existing(subject.rawValue) else { return false }
+        access.move(to: before)
+        return access.isVisible(record, for: .event)
     }
 
     var payload: MutationPayload {

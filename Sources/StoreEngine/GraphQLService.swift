@@ -129,7 +129,10 @@ package final class GraphQLService: Sendable {
         past = PastQueries(
             journal, identity,
             limits: .init(events: limits.pastEvents, documents: documents),
-            computedFields: schemaService.computedFields, tasks: inputs.tasks, logger: logger)
+            computedFields: schemaService.computedFields,
+            present: { [durable] in
+                PresentState(snapshot: durable.snapshot, access: schemaService.access)
+            }, tasks: inputs.tasks, logger: logger)
         let counted: @Sendable ([Delivery]) -> Void = { [counters] deliveries in
             counters.count(\.deliveries, deliveries.count)
             deliver(deliveries)
@@ -337,7 +340,9 @@ package final class GraphQLService: Sendable {
             switch operation.kind {
             case .query:
                 counters.count(\.queries)
-                if let sequence = ready.relay.explain {
+                if let refusal = accessRefusal(of: ready) {
+                    answer(.refused([refusal]))
+                } else if let sequence = ready.relay.explain {
                     explain(withText(request, of: operation), sequence, answer)
                 } else if let point = ready.relay.at {
                     self.answer(operation, request, at: point, answer)
@@ -368,6 +373,10 @@ package final class GraphQLService: Sendable {
         throws(ExecutionErrors)
     {
         let (request, relay) = (ready.request, ready.relay)
+        if let refusal = accessRefusal(of: ready) {
+            counters.count(\.refusals)
+            throw ExecutionErrors(errors: [refusal])
+        }
         if let sequence = relay.explain {
             return explain(withText(request, of: ready.operation), sequence) { [deliver] outcome in
                 deliver(outcome.deliveries(to: sink))
@@ -395,14 +404,28 @@ package final class GraphQLService: Sendable {
         publisher.unsubscribe(sink)
     }
 
+    /// Why a stream may not begin; nil if it may.
+    private func accessRefusal(of ready: ReadyRequest) -> ExecutionError? {
+        let (operation, identity) = (ready.operation, ready.request.identity)
+        let access = Access(identity, schemaService.access, on: durable.snapshot)
+        guard let access else { return nil }
+        if ready.relay.explain != nil { return access.explanationRefusal }
+        guard operation.kind == .subscription,
+            let field = operation.plan(for: ready.variables).root.fields.first,
+            !access.mayUse(field.name, of: .subscription)
+        else { return nil }
+        return access.refusal(of: field).at(field)
+    }
+
+    /// - Parameter present: for a state of the past.
     private func query(
         _ operation: PreparedOperation, _ request: GraphQLRequest, on snapshot: Snapshot,
-        at sequence: UInt64
+        at sequence: UInt64, present: Snapshot? = nil
     ) throws(ExecutionErrors) -> Outcome {
         let variables = try operation.coerce(request.variables)
         var execution = Execution(
             operation.plan(for: variables), variables: variables, on: snapshot,
-            schema: schemaService.executable, viewer: request.viewer)
+            schema: schemaService.executable, identity: request.identity, present: present)
         return .executed(
             Response(execution.result(), RelayNotes(cursor: identity.cursor(sequence))))
     }
@@ -427,7 +450,8 @@ package final class GraphQLService: Sendable {
             snapshot.schema == schemaService.schemaText
         else { return nil }
         do throws(ExecutionErrors) {
-            return try query(operation, request, on: snapshot, at: sequence)
+            return try query(
+                operation, request, on: snapshot, at: sequence, present: durable.snapshot)
         } catch {
             return .refused(error.errors)
         }
@@ -465,7 +489,7 @@ package final class GraphQLService: Sendable {
         let refusal = writer.post(
             MutationRequest(
                 operation: ready.operation, variables: ready.request.variables,
-                mutationID: ready.relay.mutationID, viewer: ready.request.viewer,
+                mutationID: ready.relay.mutationID, identity: ready.request.identity,
                 optimisticResponse: ready.relay.optimisticResponse.map(JSONValue.object),
                 answer: answer), byteCount: ready.byteCount)
         switch refusal {

@@ -8,7 +8,7 @@ package struct MutationRequest: Sendable {
     let operation: PreparedOperation
     let variables: JSONObject
     let mutationID: MutationID?
-    let viewer: String?
+    let identity: Identity
     /// What the mutation asks for, if it has a mutation id; set by the runner.
     var fingerprint: MutationFingerprint?
     /// What the client expects, as given in `extensions.relay.optimisticResponse`; kept while the mutation
@@ -19,13 +19,13 @@ package struct MutationRequest: Sendable {
 
     package init(
         operation: PreparedOperation, variables: JSONObject, mutationID: MutationID?,
-        viewer: String?, fingerprint: MutationFingerprint? = nil,
+        identity: Identity, fingerprint: MutationFingerprint? = nil,
         optimisticResponse: JSONValue? = nil, answer: @escaping @Sendable (Outcome) -> Void
     ) {
         self.operation = operation
         self.variables = variables
         self.mutationID = mutationID
-        self.viewer = viewer
+        self.identity = identity
         self.fingerprint = fingerprint
         self.optimisticResponse = optimisticResponse
         self.answer = answer

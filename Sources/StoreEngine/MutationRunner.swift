@@ -118,11 +118,11 @@ package struct MutationRunner: Sendable {
         func isSame(_ first: MutationFingerprint?) -> Bool {
             first == nil || first == request.fingerprint
         }
-        let pending = head.pending.first { $0.intent.isNamed(id, by: request.viewer) }
+        let pending = head.pending.first { $0.intent.isNamed(id, by: request.identity.logged) }
         if let pending {
             return isSame(pending.intent.fingerprint) ? .joins(pending.sequence) : Self.reused(id)
         }
-        switch head.ledger.status(of: id, by: request.viewer) {
+        switch head.ledger.status(of: id, by: request.identity.logged) {
         case .new:
             return nil
         case .answered(let answer):
@@ -168,10 +168,13 @@ package struct MutationRunner: Sendable {
             return .success(nil)
         }
         do throws(ExecutionError) {
+            let access = try service.access(
+                of: request.identity, to: field, on: execution.snapshot)
             let arguments = try execution.rootArguments(index)
             var draft = Draft(on: execution.snapshot)
             let outcome = try mutation.run(
-                arguments: arguments, draft: &draft, context: context(request, time))
+                arguments: arguments, draft: &draft, context: context(request, time),
+                access: access)
             let intent = intent(request, field.name, arguments)
             var commit = draft.commit(intent, result: outcome.result)
             commit.response.isByProgram = mutation.isByProgram
@@ -199,6 +202,7 @@ package struct MutationRunner: Sendable {
                     its operation. Nothing was changed.
                     """, code: .badUserInput)
             }
+            _ = try service.access(of: request.identity, to: field, on: head)
             let arguments = try execution.rootArguments(index)
             let context = context(request, time)
             guard head.pending.count < waitingHandlers else {
@@ -211,7 +215,7 @@ package struct MutationRunner: Sendable {
             try mutation.checks.run(arguments, context, on: head)
             var intent = intent(request, field.name, arguments)
             intent.optimistic = request.optimisticWrites(
-                for: field, arguments, mutation.payload, on: head)
+                for: field, arguments, mutation.payload, on: head, service)
             var snapshot = head
             let pending = snapshot.begin(intent)
             return Run(
@@ -238,8 +242,11 @@ package struct MutationRunner: Sendable {
             let mutation = ongoing.mutation.finish(try prepared.get())
             var draft = Draft(on: head)
             let context = context(ongoing.request, time)
+            // What its client may do can have changed while it waited.
+            let access = try service.access(
+                of: ongoing.request.identity, to: ongoing.plan.root.fields[ongoing.field], on: head)
             let outcome = try mutation.run(
-                arguments: ongoing.arguments, draft: &draft, context: context)
+                arguments: ongoing.arguments, draft: &draft, context: context, access: access)
             var commit = draft.commit(ending: ongoing.pending, result: outcome.result)
             commit.response.isByProgram = mutation.isByProgram
             guard commit.byteCount <= bounds.writtenBytes else { throw bounds.writesTooMuch }
@@ -297,12 +304,12 @@ package struct MutationRunner: Sendable {
     ) -> Execution {
         Execution(
             plan, variables: variables, on: snapshot, schema: service.executable,
-            viewer: request.viewer)
+            identity: request.identity)
     }
 
     private func context(_ request: MutationRequest, _ time: Int64) -> MutationContext {
         MutationContext(
-            timeMicroseconds: time, viewer: request.viewer,
+            timeMicroseconds: time, viewer: request.identity.viewerID,
             mutationID: request.mutationID?.description, makeID: inputs.makeID)
     }
 
@@ -311,7 +318,7 @@ package struct MutationRunner: Sendable {
     ) -> MutationIntent {
         MutationIntent(
             operationName: request.operation.name, field: field, arguments: .object(arguments),
-            mutationID: request.mutationID, viewer: request.viewer,
+            mutationID: request.mutationID, viewer: request.identity.logged,
             fingerprint: request.fingerprint)
     }
 

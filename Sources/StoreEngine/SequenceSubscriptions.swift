@@ -31,7 +31,7 @@ final class SequenceSubscriptions: Sendable {
     private struct Fed: Sendable {
         let sink: any SubscriptionSink
         let resumes: Bool
-        let viewer: String?
+        let identity: Identity
         /// Retained so that its identity stays unique. The plan uses its document.
         let operation: PreparedOperation
         let plan: Plan
@@ -82,7 +82,8 @@ final class SequenceSubscriptions: Sendable {
         let sink = prepared.sink
         let resumes = if case .resume = prepared.request.start { true } else { false }
         let fed = Fed(
-            sink: sink, resumes: resumes, viewer: prepared.viewer, operation: prepared.operation,
+            sink: sink, resumes: resumes, identity: prepared.identity,
+            operation: prepared.operation,
             plan: plan, variables: prepared.variables)
         let share = fed.memoryShare
         let isTaken = running.withLock { running in
@@ -147,9 +148,10 @@ final class SequenceSubscriptions: Sendable {
     private func context(_ fed: Fed) throws(ExecutionError) -> SubscriptionContext {
         let snapshot = durable.snapshot
         var execution = Execution(
-            fed.plan, variables: fed.variables, on: snapshot, schema: service.executable)
+            fed.plan, variables: fed.variables, on: snapshot, schema: service.executable,
+            identity: fed.identity)
         return SubscriptionContext(
-            arguments: VariableData(try execution.rootArguments(0)), viewer: fed.viewer,
+            arguments: VariableData(try execution.rootArguments(0)), viewer: fed.identity.viewerID,
             records: SnapshotReader(snapshot: snapshot))
     }
 
@@ -157,7 +159,7 @@ final class SequenceSubscriptions: Sendable {
         let snapshot = durable.snapshot
         var execution = Execution(
             fed.plan, variables: fed.variables, on: snapshot, schema: service.executable,
-            viewer: fed.viewer)
+            identity: fed.identity)
         let response = Response(
             execution.result(source: .value(value)),
             RelayNotes(cursor: identity.cursor(snapshot.sequence)))

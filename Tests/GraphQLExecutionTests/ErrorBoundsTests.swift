@@ -69,7 +69,7 @@ import Testing
             visitLimit: visits)
         var execution = Execution(
             operation.plan(for: .none), variables: .none, on: service.draft.snapshot,
-            schema: service.schema)
+            schema: service.schema, identity: .unrestricted)
         return try JSONValue(parsing: execution.response())
     }
 

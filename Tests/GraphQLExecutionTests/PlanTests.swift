@@ -165,7 +165,7 @@ import Threads
             onGrowth: { count in grown.withLock { $0 += count } })
         var execution = Execution(
             operation.plan(for: .none), variables: .none, on: service.draft.snapshot,
-            schema: service.schema)
+            schema: service.schema, identity: .unrestricted)
         let answer = try JSONValue(parsing: execution.response())
         #expect(answer["data"]?["any"] == .null && answer["data"]?["fits"]?["name"] == "Ada")
         #expect(grown.withLock { $0 } == 3, "an inline fragment and two fields")

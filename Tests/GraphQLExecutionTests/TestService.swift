@@ -40,8 +40,10 @@ struct TestService {
             "Author": stored(["name", "age"]).merging([
                 "id": .id, "books": .connection(.field(key("books")), filters: [out]),
                 "bookList": .links(.field(key("books")), filters: []),
-                "bookCount": .counted(
-                    key("books"), where: [.init(key: key("out"), value: true)]),
+                "bookCount": .count(
+                    LinkCountPlan(
+                        name: nil, key: key("books"),
+                        conditions: [.init(key: key("out"), value: true)], nodes: [key("Book")])),
             ]) { $1 },
             "Book": stored(["title", "price", "tags", "binding", "author", "out"]).merging([
                 "id": .id
@@ -100,7 +102,7 @@ struct TestService {
         let coerced = try operation.coerce(variables)
         var execution = Execution(
             operation.plan(for: coerced), variables: coerced, on: draft.snapshot, schema: schema,
-            recordsDependencies: true)
+            identity: .unrestricted, recordsDependencies: true)
         let bytes = execution.response()
         return (bytes, execution.dependencies ?? Dependencies())
     }

@@ -14,7 +14,7 @@ import Testing
 
     private func viewer(
         _ claims: String, _ options: TokenVerifier.Options = .init(leewaySeconds: 10)
-    ) throws -> Viewer {
+    ) throws -> VerifiedToken {
         try verifier(keySet([signer]), options).viewer(of: signer.token(claims))
     }
 
@@ -139,7 +139,7 @@ import Testing
             let token = signer.token(good([claim: value]))
             let verifier = try verifier(keySet([signer]), options)
             if let expected {
-                #expect(try verifier.viewer(of: token).id == expected)
+                #expect(try verifier.viewer(of: token).viewer == expected)
             } else {
                 #expect(verifier.refusal(token) == .malformed(.claims, name: claim))
             }

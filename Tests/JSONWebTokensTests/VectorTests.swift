@@ -60,7 +60,7 @@ import Testing
             keys: { keys }, options: .init(viewerClaim: "iss", leewaySeconds: 0),
             now: { 1_300_819_379_999_999 })
         let viewer = try verifier.viewer(of: example.token)
-        #expect(viewer.id == "joe", "\(example.section)")
+        #expect(viewer.viewer == "joe", "\(example.section)")
         #expect(viewer.expiresAt == 1_300_819_380_000_000)
         #expect(
             viewer.claims == [
@@ -112,7 +112,7 @@ import Testing
             if found == "passes" {
                 passed += 1
                 let viewer = try verifier.viewer(of: token.text)
-                #expect(viewer.id == "ada")
+                #expect(viewer.viewer == "ada")
                 #expect(viewer.claims["roles"] == ["admin", "editor"])
             }
         }

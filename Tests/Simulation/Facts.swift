@@ -50,7 +50,7 @@ extension GraphQLRequest {
     /// What it calls its mutation, if it does. The same id of another viewer's means another mutation.
     var mutationName: String? {
         let id = extensions["relay"]?["mutationId"]?.string
-        return id.map { Facts.name($0, of: viewer) }
+        return id.map { Facts.name($0, of: identity.viewerID) }
     }
 }
 

@@ -21,7 +21,7 @@ struct KeptState {
             let variables = try operation.coerce([:])
             var execution = Execution(
                 operation.plan(for: variables), variables: variables, on: snapshot,
-                schema: schema.executable, viewer: nil)
+                schema: schema.executable, identity: .unrestricted)
             return execution.response(isOpen: false)
         }
         snapshot = service.snapshot

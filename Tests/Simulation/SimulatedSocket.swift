@@ -105,8 +105,7 @@ final class SimulatedSocket: @unchecked Sendable {
         if service.isStopping { return }
         let request: GraphQLRequest
         do throws(ExecutionError) {
-            var read = try GraphQLRequest(payload)
-            read.viewer = viewer
+            let read = try GraphQLRequest(payload, from: Identity(viewer))
             request = read
         } catch {
             return fail(operation, [error])
@@ -276,4 +275,9 @@ final class SimulatedSink: SubscriptionSink, @unchecked Sendable {
         socket?.send(
             ServerMessage.nextPrefix(id: operation.id) + response.bytes + ServerMessage.nextSuffix)
     }
+}
+
+extension Identity {
+    /// A viewer without claims, or whoever may do everything.
+    init(_ viewer: String?) { self = viewer.map { .viewer(Viewer(id: $0)) } ?? .unrestricted }
 }

@@ -102,7 +102,8 @@ extension Simulation {
     func useIDAgain() {
         guard let server else { return }
         let answered = facts.started.suffix(32).filter {
-            $0.viewer == nil && $0.mutationName.map { facts.acknowledged[$0] != nil } ?? false
+            $0.identity.viewerID == nil
+                && $0.mutationName.map { facts.acknowledged[$0] != nil } ?? false
         }
         guard let request = answered.randomElement(using: &random),
             let id = request.mutationName
@@ -128,7 +129,7 @@ extension Simulation {
             query:
                 "mutation M($input: AddTodoInput!) { addTodo(input: $input) { todo { id text } } }",
             variables: ["input": ["text": .string(text)]], extensions: request.extensions,
-            viewer: viewer)
+            identity: Identity(viewer))
     }
 
     func execute(

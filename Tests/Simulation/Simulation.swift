@@ -132,7 +132,7 @@ final class Simulation: @unchecked Sendable {
 
     /// It is on its way to the writer, behind those that came before it.
     func noteStarted(_ request: GraphQLRequest) {
-        if request.viewer != HostileClient.viewer { facts.start(request) }
+        if request.identity.viewerID != HostileClient.viewer { facts.start(request) }
     }
 
     /// The same mutation has one answer, however often it is given.

@@ -42,9 +42,9 @@ package struct Dependencies: Sendable {
         if records[record]?.contains(keys) != true { records[record, default: []].append(keys) }
     }
 
-    /// Fields of a record that a filter, a count or a look-up has read for a field plan.
-    mutating func insert(_ record: RecordIndex, _ keys: [NameIndex], for field: FieldPlan) {
-        let keys = ObjectKeys(keys, owner: ObjectIdentifier(field))
+    /// Fields of a record that a filter, a count or a look-up has read for a field plan, or a rule for a test.
+    mutating func insert(_ record: RecordIndex, _ keys: [NameIndex], for reader: AnyObject) {
+        let keys = ObjectKeys(keys, owner: ObjectIdentifier(reader))
         if records[record]?.contains(keys) != true { records[record, default: []].append(keys) }
     }
 
@@ -55,6 +55,16 @@ package struct Dependencies: Sendable {
     }
 
     mutating func insert(missing id: String) { missing.insert(ExactText(id)) }
+
+    /// What Swift code has read for a field plan or a rule.
+    mutating func insert(_ reads: ReadLog, for reader: AnyObject) {
+        for (record, keys) in reads.records { insert(record, keys, for: reader) }
+        for (type, keys) in reads.types {
+            insert(type: type, key: nil)
+            for key in keys { insert(type: type, key: key) }
+        }
+        for id in reads.missing { insert(missing: id) }
+    }
 
     /// Whether these changes may change the result.
     package func isTouched(by changes: ChangeSet, in snapshot: Snapshot) -> Bool {

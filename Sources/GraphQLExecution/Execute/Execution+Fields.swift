@@ -1,5 +1,5 @@
 import RelayJSON
-@_spi(Rooms) package import RelayRecords
+@_spi(Rooms) import RelayRecords
 
 // Resolving fields (GraphQL §6.4.2), by kind of resolver.
 
@@ -55,19 +55,8 @@ extension Execution {
             let conditions = conditions(filters, try arguments(of: field), field)
             let records = list.records.filter { isIncluded($0, conditions, field) }
             return writeLinks(records, field.shape, field)
-        case .count(let name):
-            let count = record(of: object).flatMap { snapshot.indexes.count(name, of: $0) }
-            writer.write(Int64(count ?? 0))
-            return .written
-        case .counted(let key, let conditions):
-            guard let list = links(.field(key), of: object) else {
-                writer.write(Int64(0))
-                return .written
-            }
-            var values: [RequiredValue] = []
-            for condition in conditions { values.append(required(condition, field)) }
-            let count = list.records.count { isIncluded($0, values, field) }
-            writer.write(Int64(count))
+        case .count(let count):
+            writer.write(Int64(self.count(count, of: object, field)))
             return .written
         }
     }
@@ -90,7 +79,7 @@ extension Execution {
         }
         // Looked for again below each element of a list; a long text costs as much as many elements.
         remainingVisits -= text.utf8.count / 64
-        let found = snapshot.find(text, lookup)
+        let found = findVisible(text, lookup)
         if dependencies == nil { return found }
         if let found {
             // The value may move to another record; then that one is found.
@@ -115,7 +104,28 @@ extension Execution {
         return writeLinks(records, field.shape, field)
     }
 
+    /// The record that a text names among those that are visible.
+    private mutating func findVisible(_ text: String, _ lookup: Lookup) -> RecordIndex? {
+        guard let access else { return snapshot.find(text, lookup) }
+        return access.find(text, lookup, for: .lookup, in: snapshot, &dependencies)
+    }
+
     // MARK: Lists
+
+    /// How many links of a list lead to a record that matches: the count that the store keeps, if it knows that all of
+    /// them are visible.
+    private mutating func count(
+        _ count: LinkCountPlan, of object: ObjectValue, _ field: FieldPlan
+    ) -> Int {
+        if let name = count.name, access?.seesAll(of: count) ?? true {
+            return record(of: object).flatMap { snapshot.indexes.count(name, of: $0) } ?? 0
+        }
+        if let record = record(of: object) { depend(on: record, [count.key], for: field) }
+        guard let list = links(.field(count.key), of: object) else { return 0 }
+        var values: [RequiredValue] = []
+        for condition in count.conditions { values.append(required(condition, field)) }
+        return list.records.count { $0 != nil && isIncluded($0, values, field) }
+    }
 
     private mutating func links(_ source: LinkSource, of object: ObjectValue) -> LinkList? {
         switch source {
@@ -182,8 +192,10 @@ extension Execution {
         }
         guard remainingVisits >= 0 else { return false }
         guard let record else { return true }  // a null element stays what it is
-        guard let row = snapshot.row(record) else { return false }
-        return conditions.allSatisfy { $0.isMet(by: row) }
+        guard let row = snapshot.row(record), isVisible(record, for: .list) else { return false }
+        return conditions.allSatisfy {
+            $0.isMet(by: row) && mayRead($0.key, of: record)
+        }
     }
 
     // MARK: Parts of connections and payloads
@@ -248,7 +260,8 @@ extension Execution {
         case .record:
             return writeRecordReference(payload.record, field.shape, field)
         case .edge:
-            return writeObjectValue(payload.edge.map(ObjectValue.edge), field.shape, field)
+            return writeObjectValue(
+                visible(payload.edge, of: payload.parent).map(ObjectValue.edge), field.shape, field)
         case .parent:
             return writeRecordReference(payload.parent, field.shape, field)
         case .deletedID:
@@ -265,16 +278,9 @@ extension Execution {
     ) throws(ExecutionError) -> Outcome {
         let reads = dependencies == nil ? nil : ReadLog()
         let call = FieldCall(
-            object: object, arguments: try arguments(of: field), viewer: viewer,
+            object: object, arguments: try arguments(of: field), viewer: identity.viewerID,
             snapshot: snapshot, reads: reads)
-        defer {
-            for (record, keys) in reads?.records ?? [] { depend(on: record, keys, for: field) }
-            for (type, keys) in reads?.types ?? [:] {
-                depend(onRecordsOf: type)
-                for key in keys { depend(onRecordsOf: type, with: key) }
-            }
-            for id in reads?.missing ?? [] { depend(onMissing: id) }
-        }
+        defer { if let reads { dependencies?.insert(reads, for: field) } }
         let value: JSONValue
         do {
             value = try resolver.resolve(call)
@@ -284,24 +290,6 @@ extension Execution {
             throw ExecutionError("\(error)")
         }
         return writeJSON(value, field.shape, field)
-    }
-}
-
-extension Snapshot {
-    /// The record that a text names: by its id, else by a unique field's value. The id comes first, so
-    /// that no program can take a record's place by giving another record its id as a value.
-    package func find(_ text: String, _ lookup: Lookup) -> RecordIndex? {
-        if let record = existing(text), let type = type(of: record),
-            lookup.types.isEmpty || lookup.types.contains(type)
-        {
-            return record
-        }
-        for unique in lookup.uniqueKeys {
-            if let found = indexes.record(of: unique.type, where: unique.key, is: text) {
-                return found
-            }
-        }
-        return nil
     }
 }
 

@@ -69,6 +69,10 @@ extension Execution {
             depend(on: record, [], for: field)
             return .null
         }
+        guard isVisible(record, for: .link) else {
+            depend(on: record, [], for: field)
+            return .null
+        }
         let fitting: ObjectPlan?
         do throws(ExecutionError) {
             fitting = try selection.plan(for: row.type)

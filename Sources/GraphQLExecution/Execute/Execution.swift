@@ -14,10 +14,12 @@ package struct Execution: ~Copyable {
     package let plan: Plan
     let variables: CoercedVariables
     let schema: ExecutableSchema
-    /// Who asks, as named by the authentication.
-    let viewer: String?
+    /// Who asks.
+    let identity: Identity
+    /// What they may see; nil: everything.
+    let access: Access?
     /// What is read. A mutation's root fields each have their own.
-    package var snapshot: Snapshot
+    package var snapshot: Snapshot { didSet { access?.move(to: snapshot) } }
     package private(set) var errors: [ExecutionError] = []
     private var hasMoreErrors = false
     /// How many errors a result tells of; one after them says that there are more.
@@ -32,7 +34,7 @@ package struct Execution: ~Copyable {
     /// Elements of lists that may still be looked at.
     var remainingVisits: Int
     /// What the result was read from; nil if that is not tracked.
-    package private(set) var dependencies: Dependencies?
+    package internal(set) var dependencies: Dependencies?
 
     var writer: JSONWriter
     /// The value of ``FieldResolver/source``.
@@ -40,11 +42,14 @@ package struct Execution: ~Copyable {
     /// Arguments that depend on variables, coerced on first use.
     private var arguments: [JSONObject?] = []
 
+    /// - Parameter present: if the snapshot is not the present: the present, in which everything must be visible as well.
     package init(
         _ plan: Plan, variables: CoercedVariables, on snapshot: Snapshot,
-        schema: ExecutableSchema, viewer: String? = nil, recordsDependencies: Bool = false
+        schema: ExecutableSchema, identity: Identity, present: Snapshot? = nil,
+        recordsDependencies: Bool = false
     ) {
-        self.viewer = viewer
+        self.identity = identity
+        access = Access(identity, schema.access, on: snapshot, present: present)
         self.plan = plan
         self.variables = variables
         self.schema = schema
@@ -233,6 +238,7 @@ package struct Execution: ~Copyable {
         let errorsBefore = errors.count
         let outcome: Outcome
         do throws(ExecutionError) {
+            if field.rule != nil { try checkAccess(to: field, object) }
             outcome = try writeValue(of: field, object)
         } catch {
             note(error, at: field)

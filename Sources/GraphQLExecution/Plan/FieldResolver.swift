@@ -20,10 +20,8 @@ package enum FieldResolver: Sendable {
     case connection(LinkSource, filters: [LinkFilter])
     /// All links, as a plain list.
     case links(LinkSource, filters: [LinkFilter])
-    /// How many links of a field lead to a record that matches: the count that the store keeps under this name.
-    case count(NameIndex)
-    /// The same, counted link by link: for conditions that follow links.
-    case counted(NameIndex, where: [LinkCondition])
+    /// How many links of a field lead to a record that matches.
+    case count(LinkCountPlan)
     /// A field of a connection, an edge or a `PageInfo`.
     case connectionPart(ConnectionPart)
     /// A field of a mutation's payload.
@@ -43,7 +41,7 @@ extension FieldResolver {
     /// member of that name, whatever the field is in a record, a connection or a payload.
     var readsItsObject: Bool {
         switch self {
-        case .stored, .id, .count, .counted, .connectionPart, .payloadPart, .member,
+        case .stored, .id, .count, .connectionPart, .payloadPart, .member,
             .connection(.field, _), .links(.field, _):
             true
         case .typename, .lookup, .nodes, .source, .introspection, .custom,
@@ -87,6 +85,29 @@ package struct LinkCondition: Sendable, Hashable {
         self.value = value
         self.lookup = lookup
     }
+}
+
+/// What a count counts.
+package struct LinkCountPlan: Sendable, Hashable {
+    /// The name of the count that the store keeps; nil if it is counted link by link, for conditions that follow links.
+    package let name: NameIndex?
+    /// The list.
+    package let key: NameIndex
+    package let conditions: [LinkCondition]
+    /// The types of the records in the list.
+    package let nodes: [NameIndex]
+
+    package init(
+        name: NameIndex?, key: NameIndex, conditions: [LinkCondition], nodes: [NameIndex]
+    ) {
+        self.name = name
+        self.key = key
+        self.conditions = conditions
+        self.nodes = nodes
+    }
+
+    /// What changes when the count does: what the store keeps, or the list.
+    var changingKey: NameIndex { name ?? key }
 }
 
 /// How an argument names a record.

@@ -100,6 +100,10 @@ struct PlanStep: Sendable {
 
 extension PlanStep.Action {
     init(_ field: FieldPlan) {
+        guard field.rule == nil else {
+            self = .resolve
+            return
+        }
         switch field.resolver {
         case .typename: self = .text
         case .id: self = .id
@@ -125,11 +129,15 @@ package final class FieldPlan: Sendable {
     let arguments: PlannedArguments
     let shape: OutputShape
     package let location: SourceLocation
+    /// What has to be asked before the field is read.
+    let rule: FieldRule?
 
     init(
         name: String, parentType: String, responseName: String, resolver: FieldResolver,
-        arguments: PlannedArguments, shape: OutputShape, location: SourceLocation
+        arguments: PlannedArguments, shape: OutputShape, location: SourceLocation,
+        rule: FieldRule?
     ) {
+        self.rule = rule
         self.name = name
         self.parentType = parentType
         self.responseName = responseName
@@ -142,11 +150,19 @@ package final class FieldPlan: Sendable {
     /// The storage keys of the object's own record that the value is read from.
     var keys: [NameIndex] {
         switch resolver {
-        case .stored(let key), .count(let key), .counted(let key, _): [key]
+        case .stored(let key): [key]
+        case .count(let count): [count.changingKey]
         case .connection(.field(let key), _), .links(.field(let key), _): [key]
         default: []
         }
     }
+}
+
+/// Where the rule of a field is.
+enum FieldRule: Sendable {
+    /// With the rules of the record's type, under this name.
+    case record(NameIndex)
+    case root(OperationType)
 }
 
 /// A field's arguments: known when the plan is made, or coerced once in each execution and then

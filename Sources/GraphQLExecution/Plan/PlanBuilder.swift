@@ -154,7 +154,8 @@ final class PlanBuilder: Sendable {
             resolver: resolver(of: definition, on: type),
             arguments: arguments(of: field, definition),
             shape: shape(definition.type, group),
-            location: source.location(at: field.location))
+            location: source.location(at: field.location),
+            rule: schema.rule(of: definition.name, on: type))
     }
 
     private func resolver(of definition: SchemaField, on type: NamedType) -> FieldResolver {

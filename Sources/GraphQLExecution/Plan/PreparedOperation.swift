@@ -13,6 +13,9 @@ package final class PreparedOperation: Sendable {
     /// The operation has `@live`: its result is sent again whenever it changes.
     package let isLive: Bool
 
+    /// What makes its results different for different identities.
+    package let mentions: AccessMentions
+
     /// There may be any number of results: a subscription, or a query with `@live`.
     package var isStream: Bool { kind == .subscription || isLive }
 
@@ -78,6 +81,13 @@ package final class PreparedOperation: Sendable {
                     Literal.constant($0, type, in: schema.schema)
                 },
                 location: document.source.location(at: definition.location))
+        }
+        if schema.access.isEmpty {
+            mentions = AccessMentions()
+        } else {
+            var collector = AccessMentionCollector(document, schema)
+            collector.add(operation, on: root)
+            mentions = collector.mentions
         }
         var found: Set<String> = []
         Self.findConditions(in: operation.selectionSet, &found)

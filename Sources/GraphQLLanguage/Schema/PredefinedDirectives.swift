@@ -9,6 +9,7 @@ package enum PredefinedDirectives {
         # What the schema service predefines. A schema file uses these without defining them.
         scalar Constant # any constant literal
         enum Moment { CREATE UPDATE }
+        enum AccessDefault { OPEN CLOSED }
         directive @unique on FIELD_DEFINITION
         directive @lookup on FIELD_DEFINITION
         directive @list(type: String!) on FIELD_DEFINITION
@@ -21,6 +22,7 @@ package enum PredefinedDirectives {
         directive @now(on: Moment! = CREATE) on FIELD_DEFINITION
         directive @on(mutations: [String!]!) on FIELD_DEFINITION
         directive @live on FIELD_DEFINITION | QUERY
+        directive @access(read: Constant, create: Constant, update: Constant, delete: Constant, if: Constant, default: AccessDefault) on OBJECT | FIELD_DEFINITION | SCHEMA
 
         """
 }

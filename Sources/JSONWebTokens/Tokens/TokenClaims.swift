@@ -9,12 +9,12 @@ struct TokenClaims {
     }
 
     /// - Parameter now: microseconds since 1970-01-01 00:00 UTC.
-    func viewer(options: TokenVerifier.Options, now: Int64) throws(TokenError) -> Viewer {
+    func viewer(options: TokenVerifier.Options, now: Int64) throws(TokenError) -> VerifiedToken {
         let expiresAt = try checkTimes(leewaySeconds: options.leewaySeconds, now: now)
         if let issuer = options.issuer { try checkIssuer(issuer) }
         if let audience = options.audience { try checkAudience(audience) }
-        return Viewer(
-            id: try viewerID(options.viewerClaim), claims: plainClaims, expiresAt: expiresAt)
+        return VerifiedToken(
+            viewer: try viewerID(options.viewerClaim), claims: plainClaims, expiresAt: expiresAt)
     }
 
     // MARK: Times

@@ -1,3 +1,4 @@
+import GraphQLExecution
 import HTTPMessages
 import JSONWebTokens
 import RelayJSON
@@ -5,19 +6,9 @@ import WebSocketIO
 
 /// Who a client is, by what it shows. Without anything configured all are let in, and all may do everything.
 struct Authentication: Sendable {
-    /// Who asks.
-    enum Identity: Sendable, Hashable {
-        /// Whoever has a token without a name, and everybody where nothing is configured: all is allowed.
-        case unrestricted
-        case viewer(ExactText)
-
-        /// The viewer's id.
-        var id: String? { if case .viewer(let id) = self { id.text } else { nil } }
-    }
-
     /// What is known of who asks.
     enum Decision: Sendable, Hashable {
-        /// No token was given, yet; a WebSocket client may still give one in connection_init.
+        /// No token was given. A WebSocket client may still give one in connection_init; then ``orNobody(_:)``.
         case undecided
         /// - Parameter until: microseconds since 1970; nil: as long as it likes.
         case admitted(Identity, until: Int64? = nil)
@@ -39,26 +30,40 @@ struct Authentication: Sendable {
 
     private let tokens: [(bytes: [UInt8], identity: Identity)]
     private let verifier: TokenVerifier?
+    /// Whoever shows no token is let in, without a viewer: there are rules for what everyone may see.
+    private let admitsNobody: Bool
     private let onRefusal: @Sendable (TokenError) -> Void
+    /// The claims that rules look at; nil: all that are about the viewer.
+    private let claims: Set<String>?
 
     /// - Parameters:
     ///   - tokens: those without a name.
     ///   - viewers: those of viewers.
     ///   - verifier: looks at every other token.
+    ///   - claims: those that rules look at. Others are forgotten: tokens that differ in them are as good as equal.
     ///   - onRefusal: hears why the verifier has refused one.
     init(
         tokens: [String], viewers: [Server.ViewerToken] = [], verifier: TokenVerifier? = nil,
+        claims: Set<String>? = nil,
         onRefusal: @escaping @Sendable (TokenError) -> Void = { _ in }
     ) {
         self.verifier = verifier
         self.onRefusal = onRefusal
+        self.claims = claims
         self.tokens =
             tokens.map { (Array($0.utf8), .unrestricted) }
-            + viewers.map { (Array($0.token.utf8), .viewer(ExactText($0.viewer))) }
+            + viewers.map { (Array($0.token.utf8), .viewer(Viewer(id: $0.viewer))) }
+        admitsNobody = !viewers.isEmpty || verifier != nil
     }
 
     /// No token is needed, and none is looked at.
     var isOpen: Bool { tokens.isEmpty && verifier == nil }
+
+    /// What becomes of a client that has had its chance to show a token.
+    func orNobody(_ decision: Decision) -> Decision {
+        guard case .undecided = decision else { return decision }
+        return admitsNobody ? .admitted(.nobody) : .refused
+    }
 
     /// Looks at `Authorization: Bearer T` of an HTTP request or a handshake.
     func decide(headers: HTTPHeaders) -> Decision {
@@ -93,8 +98,10 @@ struct Authentication: Sendable {
         if let found { return .admitted(found) }
         guard let verifier else { return .refused }
         do throws(TokenError) {
-            let viewer = try verifier.viewer(of: token)
-            return .admitted(.viewer(ExactText(viewer.id)), until: viewer.expiresAt)
+            let token = try verifier.viewer(of: token)
+            let viewer = Viewer(id: token.viewer, claimValues: token.claims)
+            return .admitted(
+                Identity.viewer(viewer).keeping(claims: claims), until: token.expiresAt)
         } catch {
             onRefusal(error)
             return .refused

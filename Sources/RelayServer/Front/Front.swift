@@ -197,13 +197,12 @@ final class Front: HTTPServerHandler {
         do throws(GraphQLOverHTTP.Refusal) {
             let exchange = try GraphQLOverHTTP(http)
             let (identity, until) = try viewer(of: http, exchange)
-            let viewer = identity.id
             // Parsing and executing take their time elsewhere; the loop's thread only moves bytes.
             Task.detached {
                 if exchange.wantsEventStream {
-                    self.stream(exchange, viewer, until, responder, headers, answer)
+                    self.stream(exchange, identity, until, responder, headers, answer)
                 } else {
-                    self.execute(exchange, viewer, answer)
+                    self.execute(exchange, identity, answer)
                 }
             }
         } catch {
@@ -213,8 +212,8 @@ final class Front: HTTPServerHandler {
 
     private func viewer(
         of http: HTTPRequest, _ exchange: GraphQLOverHTTP
-    ) throws(GraphQLOverHTTP.Refusal) -> (Authentication.Identity, until: Int64?) {
-        let decision = authentication.decide(headers: http.headers)
+    ) throws(GraphQLOverHTTP.Refusal) -> (Identity, until: Int64?) {
+        let decision = authentication.orNobody(authentication.decide(headers: http.headers))
         if case .admitted(let identity, let until) = decision {
             return (identity, until)
         }
@@ -224,12 +223,11 @@ final class Front: HTTPServerHandler {
     }
 
     private func execute(
-        _ exchange: GraphQLOverHTTP, _ viewer: String?,
+        _ exchange: GraphQLOverHTTP, _ identity: Identity,
         _ answer: @escaping @Sendable (HTTPResponse) -> Void
     ) {
         do throws(GraphQLOverHTTP.Refusal) {
-            var request = try exchange.request()
-            request.viewer = viewer
+            let request = try exchange.request(from: identity)
             let operation: PreparedOperation
             do throws(ExecutionErrors) {
                 operation = try service.prepare(request)
@@ -248,13 +246,12 @@ final class Front: HTTPServerHandler {
     /// Errors in the operation itself are sent in the stream: a browser that gets another status shows its
     /// page nothing (graphql-sse §Distinct connections mode).
     private func stream(
-        _ exchange: GraphQLOverHTTP, _ viewer: String?, _ until: Int64?,
+        _ exchange: GraphQLOverHTTP, _ identity: Identity, _ until: Int64?,
         _ responder: HTTPResponder,
         _ headers: HTTPHeaders, _ refuse: @escaping @Sendable (HTTPResponse) -> Void
     ) {
         do throws(GraphQLOverHTTP.Refusal) {
-            var request = try exchange.request()
-            request.viewer = viewer
+            let request = try exchange.request(from: identity)
             let prepared: Result<PreparedOperation, ExecutionErrors> = Result {
                 () throws(ExecutionErrors) in try service.prepare(request)
             }

@@ -44,10 +44,10 @@ struct GraphQLOverHTTP {
 
     /// Reads the GraphQL request.
     /// - Throws: 400, 415.
-    func request() throws(Refusal) -> GraphQLRequest {
+    func request(from identity: Identity) throws(Refusal) -> GraphQLRequest {
         let parameters = isSafe ? try parametersOfURL() : try parametersOfBody()
         do throws(ExecutionError) {
-            var request = try GraphQLRequest(parameters)
+            var request = try GraphQLRequest(parameters, from: identity)
             // A browser that has lost an event stream says how far it has come (HTML §9.2.4).
             if wantsEventStream, let cursor = http.headers["last-event-id"],
                 request.resumeCursor == nil

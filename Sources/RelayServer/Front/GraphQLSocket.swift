@@ -169,7 +169,9 @@ final class GraphQLSocket: WebSocketHandler {
 
     private func authenticate(_ payload: JSONObject?) -> [ServerConnection.Action] {
         var decision = state.withLock { $0.decision }
-        if case .undecided = decision { decision = authentication.decide(payload: payload) }
+        if case .undecided = decision {
+            decision = authentication.orNobody(authentication.decide(payload: payload))
+        }
         awaitEnd(of: decision)
         return state.withLock { state in
             state.decision = decision
@@ -182,6 +184,7 @@ final class GraphQLSocket: WebSocketHandler {
     private func renew(_ payload: JSONObject) -> [ServerConnection.Action] {
         let decision = authentication.decide(payload: payload)
         if case .undecided = decision { return [] }
+        // Another viewer's token, or one with other claims that rules look at: what is open was judged by the old ones.
         guard case .admitted(let identity, _) = decision,
             case .admitted(identity, _) = state.withLock({ $0.decision })
         else { return state.withLock { $0.machine.forbid() } }
@@ -200,7 +203,10 @@ final class GraphQLSocket: WebSocketHandler {
         if service.isStopping { return }
         let isFull = connection.map { isSlow($0) } ?? false
         follow(state.withLock { $0.pace.begin(operation.byteCount, now: .now, isFull: isFull) })
-        var request: GraphQLRequest
+        guard !expiry.isOver,
+            case .admitted(let identity, _) = state.withLock({ $0.decision })
+        else { return perform { $0.forbid() } }
+        let request: GraphQLRequest
         do throws(ExecutionError) {
             let (count, bytes) = state.withLock {
                 ($0.machine.operationCount, $0.machine.operationBytes)
@@ -213,14 +219,10 @@ final class GraphQLSocket: WebSocketHandler {
                 throw .limitExceeded(
                     "A connection's operations can have \(limits.operationBytes) bytes at a time.")
             }
-            request = try GraphQLRequest(payload)
+            request = try GraphQLRequest(payload, from: identity)
         } catch {
             fail(operation, [error])
             return
-        }
-        if expiry.isOver { return perform { $0.forbid() } }
-        if case .admitted(let identity, _) = state.withLock({ $0.decision }) {
-            request.viewer = identity.id
         }
         arrive(operation, request)
     }

@@ -190,7 +190,8 @@ private struct Course {
         do throws(ExecutionError) {
             let done = try served.run(
                 arguments: mutation.intent.arguments.object ?? [:], draft: &draft,
-                context: mutation.context(at: event.timeMicroseconds))
+                context: mutation.context(at: event.timeMicroseconds),
+                access: MutationAccess(unrestricted: mutation.intent.field))
             var again = response
             again.writes = draft.writeSet
             again.result = done.result

@@ -92,16 +92,22 @@ extension FieldCompiler {
                 at: argument.location)
         }
         guard let counted = directive.listField("field", of: type) else { return nil }
-        let conditions = conditions(directive, nodes: types.recordTypes(of: counted.node))
-        guard conditions.allSatisfy({ $0.linked == nil }) else {
-            return { [types] in
-                .counted($0.name(counted.name), where: types.bind(conditions, $0))
-            }
+        let nodes = types.recordTypes(of: counted.node)
+        let conditions = conditions(directive, nodes: nodes)
+        var name: String?
+        if conditions.allSatisfy({ $0.linked == nil }) {
+            let definition = CountDefinition(
+                type: type.name, field: counted.name,
+                conditions: conditions.map { .init(key: $0.field, value: $0.value) })
+            add(.count(definition))
+            name = definition.name
         }
-        let definition = CountDefinition(
-            type: type.name, field: counted.name,
-            conditions: conditions.map { .init(key: $0.field, value: $0.value) })
-        add(.count(definition))
-        return { .count($0.name(definition.name)) }
+        return { [types, name] symbols in
+            .count(
+                LinkCountPlan(
+                    name: name.map { symbols.name($0) }, key: symbols.name(counted.name),
+                    conditions: types.bind(conditions, symbols),
+                    nodes: nodes.map { symbols.name(types.schema[$0].name) }))
+        }
     }
 }

@@ -18,6 +18,9 @@ public struct Handlers: Sendable {
     var checks: [String: [MutationCheck]] = [:]
     var mutations: [String: RegisteredMutation] = [:]
     var subscriptions: [String: RegisteredSubscription] = [:]
+    var accessChecks: [String: AccessCheck] = [:]
+    /// The program that has them is not here.
+    var areAbsent = false
     private(set) var errorDescription: ErrorDescription?
 
     /// Creates an empty set of handlers.

@@ -86,6 +86,9 @@ extension Handlers {
                 }
             }
         }
+        for name in accessChecks.keys {
+            told.accessChecks[name]?.onError = { _ = errors.told($0, by: name) }
+        }
         for (name, mutation) in mutations {
             told.mutations[name] = mutation.telling(errors, name)
         }

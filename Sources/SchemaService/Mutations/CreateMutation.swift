@@ -16,15 +16,19 @@ struct CreateMutation: DirectiveMutation {
     let payload: PayloadSource
 
     func write(
-        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext
+        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext,
+        _ access: MutationAccess
     ) throws(ExecutionError) -> DataID {
-        let parent = try payload.parent?.record(in: input, draft.snapshot)
-        var fields = try writes.values(in: input, for: nil, draft.snapshot)
+        let parent = try payload.parent?.record(in: input, draft.snapshot, access)
+        var fields = try writes.values(in: input, for: nil, draft.snapshot, access)
         for key in emptyLists { fields.append((key, .json([]))) }
         for key in timestamps { fields.append((key, context.timestamp)) }
         let id = context.makeID(type)
         draft.write(id, type: type, fields: fields)
         if let list, let parent { list.append(id, of: parent, to: &draft) }
+        if let record = draft.snapshot.existing(id.rawValue) {
+            try access.check(.create, record, in: draft.snapshot)
+        }
         return id
     }
 }

@@ -11,10 +11,12 @@ struct DeleteMutation: DirectiveMutation {
     let payload: PayloadSource
 
     func write(
-        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext
+        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext,
+        _ access: MutationAccess
     ) throws(ExecutionError) -> DataID {
-        let record = try record.requiredRecord(in: input, draft.snapshot)
-        let parent = try payload.parent?.record(in: input, draft.snapshot)
+        let record = try record.requiredRecord(in: input, draft.snapshot, access)
+        try access.check(.delete, record, in: draft.snapshot)
+        let parent = try payload.parent?.record(in: input, draft.snapshot, access)
         let id = draft.snapshot.dataID(record)
         if let list, let parent, list.contains(record, of: parent, in: draft.snapshot) {
             list.remove(id, of: parent, from: &draft)

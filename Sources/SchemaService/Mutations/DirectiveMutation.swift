@@ -11,6 +11,7 @@ protocol DirectiveMutation: Sendable {
 
     /// Carries out the mutation and returns the id of the record that was created, changed or deleted.
     func write(
-        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext
+        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext,
+        _ access: MutationAccess
     ) throws(ExecutionError) -> DataID
 }

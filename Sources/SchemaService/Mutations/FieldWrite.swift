@@ -29,7 +29,8 @@ struct FieldWrite: Sendable {
     /// - Parameter record: the record to write to; nil for a new one.
     /// - Throws: if the value cannot be stored.
     func value(
-        in input: JSONObject, for record: RecordIndex?, _ snapshot: Snapshot
+        in input: JSONObject, for record: RecordIndex?, _ snapshot: Snapshot,
+        _ access: MutationAccess
     ) throws(ExecutionError) -> FieldValue? {
         guard let given = input[self.input] else { return nil }
         if given == .null, isNonNull {
@@ -48,12 +49,12 @@ struct FieldWrite: Sendable {
             return FieldValue(leaf: given)
         case .link(let finder):
             if given == .null { return .null }
-            return .link(snapshot.dataID(try finder.record(given, snapshot)))
+            return .link(snapshot.dataID(try finder.record(given, snapshot, access)))
         case .links(let finder):
             var records: [RecordIndex] = []
             var seen: Set<RecordIndex> = []
             for element in given.array ?? [] {
-                let record = try finder.record(element, snapshot)
+                let record = try finder.record(element, snapshot, access)
                 if seen.insert(record).inserted { records.append(record) }
             }
             return .links(records.map(snapshot.dataID))
@@ -68,12 +69,13 @@ struct FieldWrite: Sendable {
 extension [FieldWrite] {
     /// All writes given by an input.
     func values(
-        in input: JSONObject, for record: RecordIndex?, _ snapshot: Snapshot
+        in input: JSONObject, for record: RecordIndex?, _ snapshot: Snapshot,
+        _ access: MutationAccess
     ) throws(ExecutionError) -> [(key: String, value: FieldValue)] {
         var values: [(key: String, value: FieldValue)] = []
         values.reserveCapacity(count)
         for write in self {
-            if let value = try write.value(in: input, for: record, snapshot) {
+            if let value = try write.value(in: input, for: record, snapshot, access) {
                 values.append((write.key, value))
             }
         }

@@ -14,16 +14,19 @@ struct LinkMutation: DirectiveMutation {
     let payload: PayloadSource
 
     func write(
-        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext
+        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext,
+        _ access: MutationAccess
     ) throws(ExecutionError) -> DataID {
-        let parent = try parent.requiredRecord(in: input, draft.snapshot)
-        let child = try child.requiredRecord(in: input, draft.snapshot)
+        let parent = try parent.requiredRecord(in: input, draft.snapshot, access)
+        let child = try child.requiredRecord(in: input, draft.snapshot, access)
+        try access.check(.update, parent, in: draft.snapshot)
         let id = draft.snapshot.dataID(child)
         switch (action, list.contains(child, of: parent, in: draft.snapshot)) {
         case (.link, false): list.append(id, of: parent, to: &draft)
         case (.unlink, true): list.remove(id, of: parent, from: &draft)
         default: break
         }
+        try access.check(.update, parent, in: draft.snapshot)
         return id
     }
 }

@@ -1,3 +1,4 @@
+import GraphQLExecution
 @_spi(Rooms) import RelayRecords
 
 /// The parent's list that a mutation adds to or removes from.

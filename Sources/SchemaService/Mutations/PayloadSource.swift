@@ -58,14 +58,4 @@ extension Snapshot {
         return position(of: record, in: key, of: parent)
             .map { ConnectionEdge(record: record, position: $0) }
     }
-
-    /// The position of a record in another record's list; indexed for the lists that mutations add to.
-    func position(
-        of record: RecordIndex, in key: NameIndex, of parent: RecordIndex
-    ) -> Int? {
-        if let type = type(of: parent), indexes.knowsPlaces(in: key, of: type) {
-            return indexes.position(of: record, in: key, of: parent)
-        }
-        return links(key, of: parent).position(of: record)
-    }
 }

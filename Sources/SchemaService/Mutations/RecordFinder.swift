@@ -1,4 +1,4 @@
-import GraphQLExecution
+package import GraphQLExecution
 package import RelayJSON
 @_spi(Rooms) package import RelayRecords
 
@@ -17,31 +17,44 @@ package struct RecordFinder: Sendable {
     /// The record that `input` names; nil if the input field is absent or null.
     /// - Throws: `NOT_FOUND` if there is no such record.
     func record(
-        in input: JSONObject, _ snapshot: Snapshot
+        in input: JSONObject, _ snapshot: Snapshot, _ access: MutationAccess
     ) throws(ExecutionError) -> RecordIndex? {
         guard let value = input[self.input], value != .null else { return nil }
-        return try record(value, snapshot)
+        return try record(value, snapshot, access)
     }
 
     /// The record, which must be named.
     /// - Throws: also if the input field is absent or null, which its type should have ruled out.
     func requiredRecord(
-        in input: JSONObject, _ snapshot: Snapshot
+        in input: JSONObject, _ snapshot: Snapshot, _ access: MutationAccess
     ) throws(ExecutionError) -> RecordIndex {
-        try record(input[self.input] ?? .null, snapshot)
+        try record(input[self.input] ?? .null, snapshot, access)
     }
 
     /// The record that a value names.
-    func record(_ value: JSONValue, _ snapshot: Snapshot) throws(ExecutionError) -> RecordIndex {
-        guard let found = find(value, in: snapshot) else {
+    func record(
+        _ value: JSONValue, _ snapshot: Snapshot, _ access: MutationAccess
+    ) throws(ExecutionError) -> RecordIndex {
+        guard let found = find(value, in: snapshot, visibleTo: access.access) else {
             let refusal = MutationRefusal.notFound(value, type: typeName, keys: keys)
             throw refusal.error(in: mutation, input: input)
         }
         return found
     }
 
-    package func find(_ value: JSONValue, in snapshot: Snapshot) -> RecordIndex? {
+    func find(_ value: JSONValue, in snapshot: Snapshot) -> RecordIndex? {
         value.recordName.flatMap { snapshot.find($0, lookup) }
+    }
+
+    /// Likewise, for whoever may not see everything.
+    package func find(
+        _ value: JSONValue, in snapshot: Snapshot, visibleTo access: Access?
+    ) -> RecordIndex? {
+        guard let access else { return find(value, in: snapshot) }
+        var dependencies: Dependencies?
+        return value.recordName.flatMap {
+            access.find($0, lookup, for: .input, in: snapshot, &dependencies)
+        }
     }
 }
 

@@ -44,18 +44,26 @@ package final class AtOnceMutation: Sendable {
     /// Deterministic apart from the context: it uses no clock and no randomness of its own.
     /// - Parameters:
     ///   - arguments: the coerced arguments of the root field.
+    ///   - access: on the draft's state.
     ///   - draft: what is written here is committed or, after a throw, discarded.
     package func run(
-        arguments: JSONObject, draft: inout Draft, context: MutationContext
+        arguments: JSONObject, draft: inout Draft, context: MutationContext,
+        access: MutationAccess
     ) throws(ExecutionError) -> MutationOutcome {
         try checks.run(arguments, context, on: draft.snapshot)
         let input = arguments.mutationInput
         let result: DataID?
         switch body {
-        case .directive(let mutation): result = try mutation.write(input, to: &draft, context)
+        case .directive(let mutation):
+            // Some rules look at what was written. A refused mutation leaves its draft untouched.
+            var written = draft
+            result = try mutation.write(input, to: &written, context, access)
+            draft = written
         case .swift(let body, let writes):
-            let named = try payload.parent?.naming(in: arguments, draft.snapshot) ?? arguments
+            let named =
+                try payload.parent?.naming(in: arguments, draft.snapshot, access) ?? arguments
             result = try draft.run(body, VariableData(named), context, checkedBy: writes)
+            try access.check(draft)
         }
         return MutationOutcome(
             result: result, payload: payload.payload(input, result: result, in: draft.snapshot))
@@ -124,10 +132,10 @@ extension RecordFinder {
     /// The arguments with the record's id in place of any unique value that named it.
     /// - Throws: `NOT_FOUND` if there is no such record.
     fileprivate func naming(
-        in arguments: JSONObject, _ snapshot: Snapshot
+        in arguments: JSONObject, _ snapshot: Snapshot, _ access: MutationAccess
     ) throws(ExecutionError) -> JSONObject {
         var fields = arguments.mutationInput
-        guard let record = try record(in: fields, snapshot) else { return arguments }
+        guard let record = try record(in: fields, snapshot, access) else { return arguments }
         fields[input] = .string(snapshot.dataID(record).rawValue)
         guard arguments["input"]?.object != nil else { return fields }
         var arguments = arguments

@@ -12,14 +12,17 @@ struct UpdateMutation: DirectiveMutation {
     let payload: PayloadSource
 
     func write(
-        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext
+        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext,
+        _ access: MutationAccess
     ) throws(ExecutionError) -> DataID {
-        let record = try record.requiredRecord(in: input, draft.snapshot)
-        _ = try payload.parent?.record(in: input, draft.snapshot)
-        var fields = try writes.values(in: input, for: record, draft.snapshot)
+        let record = try record.requiredRecord(in: input, draft.snapshot, access)
+        try access.check(.update, record, in: draft.snapshot)
+        _ = try payload.parent?.record(in: input, draft.snapshot, access)
+        var fields = try writes.values(in: input, for: record, draft.snapshot, access)
         for key in timestamps { fields.append((key, context.timestamp)) }
         let id = draft.snapshot.dataID(record)
         if !fields.isEmpty { draft.write(id, type: type, fields: fields) }
+        try access.check(.update, record, in: draft.snapshot)
         return id
     }
 }

@@ -4,6 +4,12 @@ import Logging
 @_spi(Rooms) import RelayRecords
 @_spi(Rooms) import Threads
 
+/// What has to be visible besides a state of the past, and by which rules.
+struct PresentState: Sendable {
+    let snapshot: Snapshot
+    let access: AccessRules
+}
+
 /// Answers queries of the past on a running server: `extensions.relay.at`.
 ///
 /// States still in memory cost nothing. Others are rebuilt from the nearest checkpoint, one at a time, within
@@ -77,15 +83,18 @@ package final class PastQueries: Sendable {
     private let identity: StoreIdentity
     private let limits: Limits
     private let computedFields: Set<String>
+    private let present: @Sendable () -> PresentState
     private let tasks: EngineTasks
     private let logger: Logger
     private let state = Lock(State())
 
     init(
         _ journal: any EventJournal, _ identity: StoreIdentity, limits: Limits,
-        computedFields: Set<String> = [], tasks: EngineTasks = EngineTasks(), logger: Logger
+        computedFields: Set<String> = [], present: @escaping @Sendable () -> PresentState,
+        tasks: EngineTasks = EngineTasks(), logger: Logger
     ) {
         self.computedFields = computedFields
+        self.present = present
         self.tasks = tasks
         self.journal = journal
         self.identity = identity
@@ -205,12 +214,12 @@ package final class PastQueries: Sendable {
     ) async throws(ExecutionError) -> Outcome {
         let notes = RelayNotes(cursor: identity.cursor(sequence))
         if let service = state.withLock({ $0.keptService(at: sequence) }) {
-            return service.outcome(request, notes)
+            return service.outcome(request, notes, present: present().snapshot)
         }
         dropKept()
         let service = try await service(at: sequence)
         state.withLock { $0.keep(service, at: sequence) }
-        return service.outcome(request, notes)
+        return service.outcome(request, notes, present: present().snapshot)
     }
 
     // MARK: The state that was queried last
@@ -248,7 +257,8 @@ package final class PastQueries: Sendable {
             let replay = try await PastReplay(
                 journal, at: sequence, indexes: [], budget: UInt64(limits.events))
             return try PastService(
-                replay.snapshot, limits: limits.documents, computed: computedFields)
+                replay.snapshot, limits: limits.documents, computed: computedFields,
+                access: present().access)
         } catch let error as PastReplay.TooFar {
             throw .limitExceeded(
                 """

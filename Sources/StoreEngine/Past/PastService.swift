@@ -1,4 +1,4 @@
-import GraphQLExecution
+package import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) package import RelayRecords
@@ -12,13 +12,16 @@ package struct PastService: Sendable {
     private var snapshot: Snapshot
 
     /// Takes a state and reads the schema in force there.
-    /// - Parameter computed: fields that a program computes, as `Type.field`.
+    /// - Parameters:
+    ///   - computed: fields that a program computes, as `Type.field`.
+    ///   - access: the rules of today.
     package init(
-        _ state: Snapshot, limits: DocumentLimits = DocumentLimits(), computed: Set<String> = []
+        _ state: Snapshot, limits: DocumentLimits = DocumentLimits(), computed: Set<String> = [],
+        access: AccessRules = .none
     ) throws {
         let schema = try ServiceSchema(reading: state.schema, computed: computed)
         snapshot = state.indexed(by: schema.indexes)
-        service = SchemaService(schema, symbols: snapshot.symbols)
+        service = SchemaService(schema, access: access, symbols: snapshot.symbols)
         operations = OperationCache(schema: service.executable, limits: limits)
     }
 
@@ -41,8 +44,12 @@ package struct PastService: Sendable {
     }
 
     /// Runs a query.
-    /// - Parameter notes: added to the result, if any.
-    func outcome(_ request: GraphQLRequest, _ notes: RelayNotes?) -> Outcome {
+    /// - Parameters:
+    ///   - notes: added to the result, if any.
+    ///   - present: everything must be visible there as well.
+    func outcome(
+        _ request: GraphQLRequest, _ notes: RelayNotes?, present: Snapshot? = nil
+    ) -> Outcome {
         do throws(ExecutionErrors) {
             let operation = try operations.operation(
                 for: request, storedRecords: snapshot.recordCount)
@@ -53,7 +60,7 @@ package struct PastService: Sendable {
             let variables = try operation.coerce(request.variables)
             var execution = Execution(
                 operation.plan(for: variables), variables: variables, on: snapshot,
-                schema: service.executable, viewer: request.viewer)
+                schema: service.executable, identity: request.identity, present: present)
             if let notes { return .executed(Response(execution.result(), notes)) }
             let bytes = execution.response()
             return .executed(Response(bytes: bytes, hasErrors: !execution.errors.isEmpty))
@@ -86,8 +93,8 @@ package struct PastService: Sendable {
             inputs: EngineInputs(now: { time }, makeID: { ids.next($0) }))
         let run = runner.run(
             MutationRequest(
-                operation: operation, variables: request.variables, mutationID: nil, viewer: nil,
-                answer: { _ in }),
+                operation: operation, variables: request.variables, mutationID: nil,
+                identity: .unrestricted, answer: { _ in }),
             on: snapshot)
         guard case .done(let outcome) = run.end else {
             throw PastMutationRefusal(

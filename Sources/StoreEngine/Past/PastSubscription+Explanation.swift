@@ -39,7 +39,8 @@ extension PastSubscription {
         let dependencies = dependencies(of: subscriber)
         let isTold = try !follow(event, endingMutation: intent).isEmpty
         let question = try EventQuestion(
-            subscriber.plan, subscriber.variables, viewer: request.viewer, on: snapshot, service)
+            subscriber.plan, subscriber.variables, identity: request.identity, on: snapshot,
+            service)
         if let question { return explain(event, intent, question, isTold) }
         return explain(event, dependencies, isTold)
     }
@@ -58,7 +59,7 @@ extension PastSubscription {
                 reason: "the subscription tells of \(mutations), and this is \(intent.field)",
                 argument: nil)
         }
-        let mutation = ToldMutation(intent, response, in: snapshot, service)
+        let mutation = ToldMutation(intent, response, from: nil, in: snapshot, service)
         if let mismatch = events.mismatch(question.arguments, mutation) {
             let (wanted, given) = (mismatch.expected.text, mismatch.given?.text ?? "nothing")
             return Explanation(
@@ -106,7 +107,7 @@ extension PastSubscription {
     private func dependencies(of subscriber: Subscriber) -> Dependencies {
         var execution = Execution(
             subscriber.plan, variables: subscriber.variables, on: snapshot,
-            schema: service.executable, viewer: request.viewer, recordsDependencies: true)
+            schema: service.executable, identity: request.identity, recordsDependencies: true)
         _ = execution.response(isOpen: true)
         return execution.dependencies ?? Dependencies()
     }

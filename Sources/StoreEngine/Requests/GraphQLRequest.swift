@@ -10,18 +10,18 @@ package struct GraphQLRequest: Sendable, Hashable {
     package var operationName: String?
     package var variables: JSONObject
     package var extensions: JSONObject
-    /// The authenticated viewer.
-    package var viewer: String?
+    /// Who asks.
+    package var identity: Identity
 
     package init(
         query: String, operationName: String? = nil, variables: JSONObject = [:],
-        extensions: JSONObject = [:], viewer: String? = nil
+        extensions: JSONObject = [:], identity: Identity = .unrestricted
     ) {
         self.query = query
         self.operationName = operationName
         self.variables = variables
         self.extensions = extensions
-        self.viewer = viewer
+        self.identity = identity
     }
 }
 
@@ -43,8 +43,8 @@ package enum DocumentID: Sendable, Hashable {
 extension GraphQLRequest {
     /// Reads the parameters of a request from a POST body or a `subscribe` payload.
     /// - Throws: if the request is not well-formed. The document itself is not checked.
-    package init(_ parameters: JSONObject) throws(ExecutionError) {
-        self.init(query: "")
+    package init(_ parameters: JSONObject, from identity: Identity) throws(ExecutionError) {
+        self.init(query: "", identity: identity)
         variables = try Self.object("variables", in: parameters) ?? [:]
         extensions = try Self.object("extensions", in: parameters) ?? [:]
         if let name = try Self.string("operationName", in: parameters), !name.isEmpty {

@@ -227,7 +227,8 @@ package final class CatchUp: Sendable {
             batch.allSatisfy { $0.sequence <= durable.snapshot.sequence },
             "what is not durable has not been told")
         var pass = CatchUpPass(
-            service, identity, operations, documents, byteLimit: passByteLimit, held: held)
+            service, identity, operations, documents, byteLimit: passByteLimit, held: held,
+            newest: { self.durable.snapshot })
         enter(batch, &pass, on: durable.snapshot, outputs)
         // The publisher delivers what arrives during the pass. Otherwise a pass would never end under load,
         // and others would wait.
@@ -244,7 +245,10 @@ package final class CatchUp: Sendable {
             var size = DeliverySize()
             for commit in missed.prefix(Self.settleInterval) {
                 sequence = commit.snapshot.sequence
-                let told = pass.tell(commit.intent, commit.response, commit.snapshot)
+                let before =
+                    pass.isRestricted ? recent.snapshot(at: commit.snapshot.sequence - 1) : nil
+                let told = pass.tell(
+                    commit.intent, commit.response, from: before, commit.snapshot)
                 for held in told.held { deliverLater(held, at: sequence, outputs) }
                 for request in told.unmade { resumeOnceDrained(request, after: sequence - 1) }
                 if told.deliveries.isEmpty { continue }
@@ -357,7 +361,7 @@ package final class CatchUp: Sendable {
         kept.keep(replay.snapshot)
         var pass = CatchUpPass(
             service.on(replay.snapshot.symbols), identity, operations, documents,
-            byteLimit: passByteLimit, held: held)
+            byteLimit: passByteLimit, held: held, newest: { self.durable.snapshot })
         enter(batch, &pass, on: replay.snapshot, outputs)
         await run(&pass, replay, through: end, outputs)
     }
@@ -381,6 +385,7 @@ package final class CatchUp: Sendable {
         var size = DeliverySize()
         while replay.snapshot.sequence < end, !pass.isEmpty {
             let step: PastReplay.Step
+            let before = pass.isRestricted ? replay.snapshot : nil
             do {
                 step = try await replay.step()
             } catch {
@@ -408,7 +413,7 @@ package final class CatchUp: Sendable {
             guard let intent = step.intent, case .response(let response) = step.event.body else {
                 continue
             }
-            let told = pass.tell(intent, response, replay.snapshot)
+            let told = pass.tell(intent, response, from: before, replay.snapshot)
             kept.park(replay.snapshot, for: told.held.map(\.request.sink))
             for held in told.held { deliverLater(held, at: replay.snapshot.sequence, outputs) }
             for request in told.unmade {

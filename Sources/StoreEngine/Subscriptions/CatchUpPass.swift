@@ -17,7 +17,7 @@ struct CatchUpPass {
         let text: ExactText
         let operationName: ExactText?
         let variables: JSONObject
-        let viewer: ExactText?
+        let identity: Identity
         let sendsRecords: Bool
 
         init(_ request: SubscriptionRequest) {
@@ -25,7 +25,7 @@ struct CatchUpPass {
             text = ExactText(asked.query)
             operationName = asked.operationName.map { ExactText($0) }
             variables = asked.variables
-            viewer = asked.viewer.map { ExactText($0) }
+            identity = asked.identity
             sendsRecords = request.sendsRecords
         }
     }
@@ -57,14 +57,18 @@ struct CatchUpPass {
     /// The documents, plans and normalizations that are counted: groups may share them.
     private var counted: Set<ObjectIdentifier> = []
     private let byteLimit: Int
+    /// The newest durable state.
+    private let newest: () -> Snapshot
 
     /// - Parameters:
     ///   - present: the operations of the present.
     ///   - byteLimit: on what is prepared for the groups; the last one may exceed it.
     init(
         _ service: SchemaService, _ identity: StoreIdentity, _ present: OperationCache,
-        _ limits: DocumentLimits, byteLimit: Int, held: HeldResults
+        _ limits: DocumentLimits, byteLimit: Int, held: HeldResults,
+        newest: @escaping () -> Snapshot
     ) {
+        self.newest = newest
         self.byteLimit = byteLimit
         self.present = present
         self.held = held
@@ -87,11 +91,12 @@ struct CatchUpPass {
             return true
         }
         if byteCount > byteLimit { return false }
+        if request.request.identity != .unrestricted { isRestricted = true }
         let operation = try operations.operation(ofAccepted: request.request)
         let variables = try operation.coerce(request.request.variables)
         let key = SubscriptionGroup.Key(
             operation: ObjectIdentifier(operation), variables: variables,
-            viewer: service.looksAtViewer ? request.request.viewer : nil,
+            scope: service.scope(of: request.request.identity, operation),
             sendsRecords: request.sendsRecords)
         if let place = places[key] {
             placesByRequest[asked] = place
@@ -101,7 +106,8 @@ struct CatchUpPass {
         let plan = operation.plan(for: variables)
         let question: EventQuestion?
         do throws(ExecutionError) {
-            question = try EventQuestion(plan, variables, viewer: key.viewer, on: snapshot, service)
+            question = try EventQuestion(
+                plan, variables, identity: request.request.identity, on: snapshot, service)
         } catch {
             throw ExecutionErrors(errors: [error.at(plan.root.fields.first)])
         }
@@ -198,17 +204,23 @@ struct CatchUpPass {
         fileprivate(set) var unmade: [SubscriptionRequest] = []
     }
 
+    /// Whether somebody may not see everything, so that the state before each mutation is looked at as well.
+    private(set) var isRestricted = false
+
     /// The deliveries that a mutation causes.
-    /// - Parameter snapshot: the state right after the mutation.
+    /// - Parameters:
+    ///   - before: the state right before the mutation, if somebody may not see everything.
+    ///   - snapshot: the state right after it.
     mutating func tell(
-        _ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot
+        _ intent: MutationIntent, _ response: MutationResponse, from before: Snapshot?,
+        _ snapshot: Snapshot
     ) -> Told {
         var told = Told()
-        let mutation = ToldMutation(intent, response, in: snapshot, service)
+        let mutation = ToldMutation(intent, response, from: before, in: snapshot, service)
         for place in concerned[intent.field] ?? [] {
             let group = groups[place]
             guard group.members.contains(where: { $0.sequence < snapshot.sequence }),
-                let answer = group.question.answer(to: mutation, service)
+                let answer = group.question.answer(to: mutation, present: newest(), service)
             else { continue }
             let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
             var result = GroupResult(answer, group.normalizer, notes)

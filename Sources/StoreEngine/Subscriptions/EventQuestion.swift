@@ -9,41 +9,55 @@ import SchemaService
 struct EventQuestion {
     private let plan: Plan
     private let variables: CoercedVariables
-    /// Nil if nothing depends on the viewer.
-    private let viewer: String?
+    private let identity: Identity
     let events: MutationEvents
     /// The coerced arguments of the subscription field.
     let arguments: JSONObject
 
     /// Nil if the operation is not a subscription to events.
     init?(
-        _ plan: Plan, _ variables: CoercedVariables, viewer: String?, on snapshot: Snapshot,
-        _ service: SchemaService
+        _ plan: Plan, _ variables: CoercedVariables, identity: Identity,
+        on snapshot: Snapshot, _ service: SchemaService
     ) throws(ExecutionError) {
         guard plan.operation == .subscription, let field = plan.root.fields.first,
             case .events(let events)? = service.subscriptions[field.name]
         else { return nil }
         var execution = Execution(
-            plan, variables: variables, on: snapshot, schema: service.executable)
+            plan, variables: variables, on: snapshot, schema: service.executable,
+            identity: identity)
         self.plan = plan
         self.variables = variables
-        self.viewer = viewer
+        self.identity = identity
         self.events = events
         arguments = try execution.rootArguments(0)
     }
 
     /// The result of a mutation for the subscription; nil if it is not one of its events. A mutation that the
     /// schema no longer has never is.
-    func result(of mutation: ToldMutation, _ service: SchemaService) -> ExecutedResult? {
-        answer(to: mutation, service)?.result()
+    /// - Parameter present: a subscriber that was away gets nothing that is hidden from it now.
+    func result(
+        of mutation: ToldMutation, present: Snapshot, _ service: SchemaService
+    ) -> ExecutedResult? {
+        answer(to: mutation, present: present, service)?.result()
     }
 
     /// Likewise, executed only when somebody takes it.
-    func answer(to mutation: ToldMutation, _ service: SchemaService) -> Answer? {
-        guard events.mutations.contains(mutation.intent.field),
-            let event = events.event(of: mutation, arguments: arguments, viewer: viewer)
-        else { return nil }
-        return Answer(question: self, event: event, snapshot: mutation.snapshot, service: service)
+    func answer(
+        to mutation: ToldMutation, present: Snapshot, _ service: SchemaService
+    ) -> Answer? {
+        guard events.mutations.contains(mutation.intent.field) else { return nil }
+        let present = present.sequence == mutation.snapshot.sequence ? nil : present
+        // One about a record that is hidden is none, whatever it was asked for.
+        if events.isAboutRecords, !mutation.isVisible(to: identity, service.access, present) {
+            return nil
+        }
+        let event = events.event(
+            of: mutation, arguments: arguments, viewer: identity.viewerID)
+        return event.map {
+            Answer(
+                question: self, event: $0, snapshot: mutation.snapshot, present: present,
+                service: service)
+        }
     }
 
     /// An event of the subscription.
@@ -51,12 +65,13 @@ struct EventQuestion {
         fileprivate let question: EventQuestion
         fileprivate let event: Result<ObjectValue, ExecutionError>
         fileprivate let snapshot: Snapshot
+        fileprivate let present: Snapshot?
         fileprivate let service: SchemaService
 
         func result() -> ExecutedResult {
             var execution = Execution(
                 question.plan, variables: question.variables, on: snapshot,
-                schema: service.executable, viewer: question.viewer)
+                schema: service.executable, identity: question.identity, present: present)
             return execution.result(of: event)
         }
     }

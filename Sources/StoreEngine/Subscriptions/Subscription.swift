@@ -140,7 +140,7 @@ struct PreparedSubscription: Sendable {
     let ownByteCount: Int
 
     var sink: any SubscriptionSink { request.sink }
-    var viewer: String? { request.request.viewer }
+    var identity: Identity { request.request.identity }
 }
 
 /// All subscriptions with an equal operation and equal variables. Executed once per commit that concerns
@@ -152,20 +152,18 @@ final class SubscriptionGroup {
     struct Key: Hashable {
         let operation: ObjectIdentifier
         let variables: CoercedVariables
-        private let exactViewer: ExactText?
+        /// What of the identity makes the results different.
+        let scope: AccessScope
         let sendsRecords: Bool
         let showsOptimistic: Bool
 
-        /// Nil if nothing depends on the viewer.
-        var viewer: String? { exactViewer?.text }
-
         init(
-            operation: ObjectIdentifier, variables: CoercedVariables, viewer: String?,
+            operation: ObjectIdentifier, variables: CoercedVariables, scope: AccessScope,
             sendsRecords: Bool = false, showsOptimistic: Bool = false
         ) {
             self.operation = operation
             self.variables = variables
-            exactViewer = viewer.map { ExactText($0) }
+            self.scope = scope
             self.sendsRecords = sendsRecords
             self.showsOptimistic = showsOptimistic
         }
@@ -181,6 +179,8 @@ final class SubscriptionGroup {
 
     let id: ID
     let key: Key
+    /// That of the first subscriber: the others' differ in nothing that matters.
+    let identity: Identity
     /// Retained so that the key's object identity stays unique.
     let operation: PreparedOperation
     let plan: Plan
@@ -198,11 +198,12 @@ final class SubscriptionGroup {
     var newSinks: Set<ObjectIdentifier> = []
 
     init(
-        _ id: ID, _ key: Key, _ operation: PreparedOperation, _ plan: Plan, _ trigger: Trigger,
-        normalization: Normalization?
+        _ id: ID, _ key: Key, _ identity: Identity, _ operation: PreparedOperation, _ plan: Plan,
+        _ trigger: Trigger, normalization: Normalization?
     ) {
         self.id = id
         self.key = key
+        self.identity = identity
         self.operation = operation
         self.plan = plan
         self.trigger = trigger

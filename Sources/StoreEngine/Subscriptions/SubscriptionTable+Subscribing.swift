@@ -89,7 +89,10 @@ extension SubscriptionTable {
         for commit in missed {
             if request.sink.isFull { return (request.starting(.after(told)), told) }
             told = commit.snapshot.sequence
-            guard let result = event(self.told(commit), for: group) else { continue }
+            let before = recent.snapshot(at: told - 1)
+            guard let result = event(self.told(commit, before: before), for: group) else {
+                continue
+            }
             group.newSinks.remove(ObjectIdentifier(request.sink))
             let response =
                 if request.hasHadResult, let normalizer = group.normalizer {
@@ -117,7 +120,7 @@ extension SubscriptionTable {
         let request = prepared.request
         let key = SubscriptionGroup.Key(
             operation: ObjectIdentifier(prepared.operation), variables: prepared.variables,
-            viewer: service.looksAtViewer ? request.request.viewer : nil,
+            scope: service.scope(of: prepared.identity, prepared.operation),
             sendsRecords: request.sendsRecords, showsOptimistic: request.showsOptimistic)
         if let id = groupIDs[key], let known = groups[id] { return known }
         // Reserves a quarter for the growth of the results of open subscriptions.
@@ -125,10 +128,10 @@ extension SubscriptionTable {
         let plan = prepared.operation.plan(for: prepared.variables)
         lastGroupID += 1
         let group = SubscriptionGroup(
-            lastGroupID, key, prepared.operation, plan, .live(Dependencies()),
+            lastGroupID, key, prepared.identity, prepared.operation, plan, .live(Dependencies()),
             normalization: prepared.normalization)
         let question = try EventQuestion(
-            plan, prepared.variables, viewer: key.viewer, on: snapshot, service)
+            plan, prepared.variables, identity: group.identity, on: snapshot, service)
         if let question {
             group.trigger = .events(question)
             for mutation in question.events.mutations {

@@ -144,12 +144,13 @@ struct SubscriptionTable {
 
     private mutating func publish(_ step: Step, _ hand: (Output) -> Void) {
         assert(step.publication.snapshot.sequence > snapshot.sequence, "steps come in log order")
+        let before = snapshot
         snapshot = step.publication.snapshot
         if let commit = step.publication.commit {
             recent.append(commit.mutation)
             untold.formUnion(commit.changes)
             untoldExpected.formUnion(commit.changes)
-            let mutation = told(commit.mutation, commit.payload)
+            let mutation = told(commit.mutation, commit.payload, before: before)
             for id in eventGroups[commit.intent.field] ?? [] {
                 guard let group = groups[id], group.isWanted,
                     let result = event(mutation, for: group)
@@ -202,15 +203,21 @@ struct SubscriptionTable {
         group.key.showsOptimistic ? expected?.snapshot ?? snapshot : snapshot
     }
 
-    /// - Parameter payload: if known.
-    func told(_ commit: MutationCommit, _ payload: MutationPayload? = nil) -> ToldMutation {
-        ToldMutation(commit.intent, commit.response, in: commit.snapshot, service, payload: payload)
+    /// - Parameters:
+    ///   - payload: if known.
+    ///   - before: the state right before the mutation.
+    func told(
+        _ commit: MutationCommit, _ payload: MutationPayload? = nil, before: Snapshot?
+    ) -> ToldMutation {
+        ToldMutation(
+            commit.intent, commit.response, from: before, in: commit.snapshot, service,
+            payload: payload)
     }
 
     /// The result of a mutation for an event group; nil if it is not one of its events.
     mutating func event(_ mutation: ToldMutation, for group: SubscriptionGroup) -> ExecutedResult? {
         guard case .events(let question) = group.trigger,
-            let result = question.result(of: mutation, service)
+            let result = question.result(of: mutation, present: snapshot, service)
         else { return nil }
         executions.run += 1
         return result
@@ -240,11 +247,10 @@ struct SubscriptionTable {
             return end(group, Self.memoryLimitError)
         }
         if result == last { return }
-        let visible = visible(to: group)
         guard let lastRecords, let records = group.lastRecords,
             let patch = RecordPatch(
                 from: lastRecords, to: records, inPlaceOf: result,
-                isDeleted: { visible.existing($0.text) == nil })
+                isDeleted: isDeleted(for: group))
         else { return tell(group, .latest(response(result))) }
         // If no record changed, the difference is in the errors, or in what is confirmed.
         tell(
@@ -252,6 +258,22 @@ struct SubscriptionTable {
             .patch(
                 Response(patch: patch, result, notes(result, at: snapshot.sequence)),
                 full: { [full = notes(result, at: snapshot.sequence)] in Response(result, full) }))
+    }
+
+    /// Whether a record does not exist for a group: a patch says so of what left its result.
+    private func isDeleted(for group: SubscriptionGroup) -> (ExactText) -> Bool {
+        let visible = visible(to: group)
+        let access = Access(
+            group.identity, service.access, on: visible, present: present(for: group))
+        return { id in
+            guard let record = visible.existing(id.text) else { return true }
+            return access.map { !$0.isVisible(record, for: .patch) } ?? false
+        }
+    }
+
+    /// What a client expects may not open what is closed.
+    private func present(for group: SubscriptionGroup) -> Snapshot? {
+        group.key.showsOptimistic && expected != nil ? snapshot : nil
     }
 
     private mutating func tell(_ group: SubscriptionGroup, _ event: Delivery.Event) {
@@ -280,7 +302,7 @@ struct SubscriptionTable {
         let visible = visible(to: group)
         var execution = Execution(
             group.plan, variables: group.key.variables, on: visible, schema: service.executable,
-            viewer: group.key.viewer, recordsDependencies: true)
+            identity: group.identity, present: present(for: group), recordsDependencies: true)
         var result = execution.result()
         executions.run += 1
         let dependencies = execution.dependencies ?? Dependencies()

@@ -31,11 +31,14 @@ final class EngineUnderTest: Sendable {
         limits change: (inout GraphQLService.Limits) -> Void = { _ in }
     ) async throws {
         try await self.init(
-            journal: journal, sdl: Example.text("todo.graphql"), handlers: Handlers(),
+            journal: journal, sdl: Example.text("todo.graphql") + Self.open, handlers: Handlers(),
             seed: Example.text("todo.seed.ndjson"), recentCommits: recentCommits,
             pastEvents: pastEvents, resumeEvents: resumeEvents, persisted: persisted,
             settling: settling, onSettle: onSettle, limits: change)
     }
+
+    /// Viewers may see and do everything.
+    static let open = "\nextend schema @access(default: OPEN)\n"
 
     /// - Parameters:
     ///   - text: the schema, as the log has it.
@@ -107,14 +110,15 @@ final class EngineUnderTest: Sendable {
     /// Runs a query or mutation to its answer.
     func run(
         _ query: String, variables: JSONObject = [:], mutationID: String? = nil,
-        viewer: String? = nil, optimisticResponse: JSONValue? = nil, relay: JSONObject = [:]
+        as identity: Identity = .unrestricted, optimisticResponse: JSONValue? = nil,
+        relay: JSONObject = [:]
     ) async throws -> JSONValue {
         var relay = relay
         if let mutationID { relay["mutationId"] = .string(mutationID) }
         if let optimisticResponse { relay["optimisticResponse"] = optimisticResponse }
         let request = GraphQLRequest(
             query: query, variables: variables, extensions: ["relay": .object(relay)],
-            viewer: viewer)
+            identity: identity)
         let prepared: PreparedOperation
         do {
             prepared = try service.prepare(request)
@@ -144,11 +148,12 @@ final class EngineUnderTest: Sendable {
 
     @discardableResult
     func subscribe(
-        _ query: String, _ variables: JSONObject = [:], relay: JSONObject = [:],
-        sink: TestSink = TestSink()
+        _ query: String, _ variables: JSONObject = [:], as identity: Identity = .unrestricted,
+        relay: JSONObject = [:], sink: TestSink = TestSink()
     ) throws -> TestSink {
         let request = GraphQLRequest(
-            query: query, variables: variables, extensions: ["relay": .object(relay)])
+            query: query, variables: variables, extensions: ["relay": .object(relay)],
+            identity: identity)
         try service.subscribe(try service.prepare(request), request, sink: sink)
         return sink
     }
@@ -690,4 +695,9 @@ final class GatedJournal: EventJournal {
         try failIfAsked()
         return try await memory.lastEvent(at: timeMicroseconds, through: last)
     }
+}
+
+extension Identity {
+    /// A viewer without claims, or whoever may do everything.
+    init(_ viewer: String?) { self = viewer.map { .viewer(Viewer(id: $0)) } ?? .unrestricted }
 }

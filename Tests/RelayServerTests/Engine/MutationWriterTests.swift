@@ -48,9 +48,9 @@ struct MutationWriterTests {
         let engine = try await EngineUnderTest()
         let add = "mutation { addTodo(input: {text: \"x\"}) { todo { id } } }"
         let answers = try await [
-            engine.run(add, mutationID: "c:1", viewer: "ann"),
-            engine.run(add, mutationID: "c:1", viewer: "bob"),
-            engine.run(add, mutationID: "c:1", viewer: "ann"),
+            engine.run(add, mutationID: "c:1", as: Identity("ann")),
+            engine.run(add, mutationID: "c:1", as: Identity("bob")),
+            engine.run(add, mutationID: "c:1", as: Identity("ann")),
         ]
         #expect(answers.map { $0.relay?["mutationId"] } == ["c:1", "c:1", "c:1"])
         #expect(answers[0] == answers[2])
@@ -61,10 +61,10 @@ struct MutationWriterTests {
         let engine = try await EngineUnderTest()
         let add = "mutation { addTodo(input: {text: \"x\"}) { todo { id } } }"
         for number in 1...MutationLedger.answerLimit + 1 {
-            _ = try await engine.run(add, mutationID: "c:\(number)", viewer: "ann")
+            _ = try await engine.run(add, mutationID: "c:\(number)", as: Identity("ann"))
         }
         let events = engine.eventCount
-        let answer = try await engine.run(add, mutationID: "c:1", viewer: "ann")
+        let answer = try await engine.run(add, mutationID: "c:1", as: Identity("ann"))
         #expect(answer.firstErrorCode == "ALREADY_APPLIED")
         #expect(answer.firstErrorMessage?.hasPrefix("Mutation \"c:1\" was applied before") == true)
         #expect(engine.eventCount == events)

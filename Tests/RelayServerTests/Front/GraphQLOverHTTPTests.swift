@@ -1,3 +1,4 @@
+import GraphQLExecution
 import RelayJSON
 import StoreEngine
 import Testing
@@ -141,7 +142,9 @@ struct GraphQLOverHTTPTests {
         let http = HTTPRequest(
             method: "HEAD", path: "/graphql", query: [.init(name: "query", value: "{ a }")],
             headers: [:], body: [], peerAddress: "127.0.0.1", isSecure: false)
-        #expect(try GraphQLOverHTTP(http).request() == GraphQLRequest(query: "{ a }"))
+        #expect(
+            try GraphQLOverHTTP(http).request(from: .nobody)
+                == GraphQLRequest(query: "{ a }", identity: .nobody))
     }
 
     @Test(arguments: [Self.new, Self.old]) func getNeverMutates(type: String) async throws {

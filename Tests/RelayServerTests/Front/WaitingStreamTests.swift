@@ -1,3 +1,4 @@
+import GraphQLExecution
 import GraphQLTransportWS
 import RelayJSON
 import SchemaService

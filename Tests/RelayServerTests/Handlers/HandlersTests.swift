@@ -33,7 +33,7 @@ struct HandlersTests {
 
     @Test func aComputedObjectMayBeNoRecordAndLinkToOne() async throws {
         let result = try await engine.run(
-            "{ mirror { left right list { name } } }", viewer: "ada")
+            "{ mirror { left right list { name } } }", as: Identity("ada"))
         #expect(
             result["data"]
                 == ["mirror": ["left": "ada", "right": [1, 2], "list": ["name": "one"]]],
@@ -214,7 +214,7 @@ struct HandlersTests {
             try await engine.run(
                 """
                 mutation { addItem(input: {text: "\(text)", listId: "l1"}) { item { text } } }
-                """, viewer: viewer)
+                """, as: Identity(viewer))
         }
         let empty = try await add("", viewer: "ada")
         #expect(empty["errors"]?.array?.first?["extensions"]?["code"] == "BAD_USER_INPUT")

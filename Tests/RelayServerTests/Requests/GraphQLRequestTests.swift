@@ -7,21 +7,27 @@ import Testing
 @Suite(.bounded)
 struct GraphQLRequestTests {
     @Test func nullIsAsIfItWereNotThere() throws {
-        let request = try GraphQLRequest([
-            "query": "{ a }", "operationName": nil, "variables": nil, "extensions": nil,
-            "documentId": nil,
-        ])
+        let request = try GraphQLRequest(
+            [
+                "query": "{ a }", "operationName": nil, "variables": nil, "extensions": nil,
+                "documentId": nil,
+            ], from: .unrestricted)
         #expect(request == GraphQLRequest(query: "{ a }"))
     }
 
     @Test func namesItsDocument() throws {
-        #expect(try GraphQLRequest(["documentId": "abc"]).documentID == .custom("abc"))
-        #expect(try GraphQLRequest(["documentId": "sha256:abc"]).documentID == .sha256("abc"))
-        #expect(try GraphQLRequest(["documentId": "x-app:abc"]).documentID == .custom("x-app:abc"))
+        #expect(
+            try GraphQLRequest(["documentId": "abc"], from: .nobody).documentID == .custom("abc"))
+        #expect(
+            try GraphQLRequest(["documentId": "sha256:abc"], from: .nobody).documentID
+                == .sha256("abc"))
+        #expect(
+            try GraphQLRequest(["documentId": "x-app:abc"], from: .nobody).documentID
+                == .custom("x-app:abc"))
         let persisted: JSONObject = [
             "query": "", "extensions": ["persistedQuery": ["version": 1, "sha256Hash": "abc"]],
         ]
-        #expect(try GraphQLRequest(persisted).documentID == .sha256("abc"))
+        #expect(try GraphQLRequest(persisted, from: .nobody).documentID == .sha256("abc"))
     }
 
     @Test(
@@ -70,7 +76,9 @@ struct GraphQLRequestTests {
             ),
         ] as [(JSONObject, String)])
     func saysWhatIsWrong(parameters: JSONObject, message: String) {
-        let error = #expect(throws: ExecutionError.self) { try GraphQLRequest(parameters) }
+        let error = #expect(throws: ExecutionError.self) {
+            try GraphQLRequest(parameters, from: .nobody)
+        }
         #expect(error?.message == message)
         #expect(error?.code == .badUserInput)
     }

@@ -65,7 +65,7 @@ struct ResultSizeTests {
                 .operation(for: GraphQLRequest(query: query), storedRecords: 3)
             var execution = Execution(
                 operation.plan(for: .none), variables: .none, on: snapshot,
-                schema: service.executable)
+                schema: service.executable, identity: .unrestricted)
             let bytes = execution.response(isOpen: true)
             let isReplaced = execution.isTooLarge
             #expect(isReplaced == isTooLarge, "\(limit)")

@@ -63,7 +63,7 @@ struct ServiceUnderTest {
         let variables = try operation.coerce(variables)
         var execution = Execution(
             operation.plan(for: variables), variables: variables, on: snapshot,
-            schema: service.executable)
+            schema: service.executable, identity: .unrestricted)
         return String(decoding: execution.response(), as: UTF8.self)
     }
 
@@ -72,7 +72,7 @@ struct ServiceUnderTest {
         let operation = try prepare(text)
         var execution = Execution(
             operation.plan(for: .none), variables: .none, on: snapshot,
-            schema: service.executable, recordsDependencies: true)
+            schema: service.executable, identity: .unrestricted, recordsDependencies: true)
         _ = execution.response()
         let dependencies = execution.dependencies
         return try #require(dependencies)
@@ -91,7 +91,7 @@ struct ServiceUnderTest {
         let variables = try operation.coerce(variables)
         var execution = Execution(
             operation.plan(for: variables), variables: variables, on: snapshot,
-            schema: service.executable)
+            schema: service.executable, identity: .unrestricted)
         execution.beginRootFields()
         let field = execution.rootField(0).name
         let result: Result<ObjectValue, ExecutionError>
@@ -122,7 +122,9 @@ struct ServiceUnderTest {
         lastWrites = .empty
         let outcome: MutationOutcome
         do throws(ExecutionError) {
-            outcome = try mutation.run(arguments: arguments, draft: &draft, context: context)
+            outcome = try mutation.run(
+                arguments: arguments, draft: &draft, context: context,
+                access: MutationAccess(unrestricted: field))
         } catch {
             #expect(draft.writeSet.isEmpty, "a refused mutation writes nothing")
             throw error

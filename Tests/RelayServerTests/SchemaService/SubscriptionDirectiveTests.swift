@@ -23,7 +23,8 @@ import Testing
         try events(field, of: service).matches(
             arguments,
             ToldMutation(
-                service.lastIntent, service.lastResponse, in: service.snapshot, service.service))
+                service.lastIntent, service.lastResponse, from: nil, in: service.snapshot,
+                service.service))
     }
 
     @Test func idsAreEqualWhenTheyNameTheSameRecord() throws {
@@ -99,7 +100,7 @@ import Testing
             try Document(parsing: text), operationName: nil, schema: service.service.executable)
         var execution = Execution(
             operation.plan(for: .none), variables: .none, on: service.snapshot,
-            schema: service.service.executable)
+            schema: service.service.executable, identity: .unrestricted)
         return String(decoding: execution.response(source: source), as: UTF8.self)
     }
 }

@@ -1,9 +1,9 @@
 package import RelayJSON
 
-/// Who a token speaks for.
-package struct Viewer: Sendable, Hashable {
+/// What is known of whom a good token speaks for.
+package struct VerifiedToken: Sendable, Hashable {
     /// The claim that the options name, by default `sub`. Never empty.
-    package let id: String
+    package let viewer: String
     /// The claims that are strings, numbers, booleans or lists of these; others are left out.
     package let claims: JSONObject
     /// When the token is no longer good, leeway included: microseconds since 1970-01-01 00:00 UTC.

@@ -1,0 +1,121 @@
+import GraphQLLanguage
+import RelayJSON
+@_spi(Rooms) import RelayRecords
+
+/// What the rules that decide about an operation's results depend on, apart from the records.
+package struct AccessMentions: Sendable, Hashable {
+    /// There is a rule.
+    package var hasRules = false
+    package var viewerID = false
+    package var claims: Set<String> = []
+    /// Swift code decides, which may look at everything that is known of the viewer.
+    package var wholeViewer = false
+
+    package init() {}
+
+    mutating func add(_ rule: AccessRule) {
+        hasRules = true
+        switch rule {
+        case .all(let rules), .any(let rules): for rule in rules { add(rule) }
+        case .not(let rule): add(rule)
+        case .claim(let name, _): claims.insert(name)
+        case .viewer: break
+        case .handler: wholeViewer = true
+        case .field(let test):
+            switch test.expectation {
+            case .value: break
+            case .viewer: viewerID = true
+            case .claim(let name): claims.insert(name)
+            case .behind(let rule): add(rule)
+            }
+        }
+    }
+}
+
+/// What makes the results of one operation different for two identities: equal ones share executions.
+package struct AccessScope: Sendable, Hashable {
+    private enum Kind: Hashable { case any, unrestricted, nobody, viewer }
+
+    private let kind: Kind
+    private let viewer: Viewer?
+    private let viewerID: ExactText?
+    private let claims: [String: JSONValue]
+
+    package init(_ identity: Identity, _ mentions: AccessMentions) {
+        let known = identity.viewer
+        viewer = mentions.wholeViewer ? known : nil
+        viewerID = mentions.viewerID ? known.map { ExactText($0.id) } : nil
+        var claims: [String: JSONValue] = [:]
+        for name in mentions.claims { claims[name] = known?.claimValues[name] }
+        self.claims = claims
+        if mentions.hasRules {
+            switch identity {
+            case .unrestricted: kind = .unrestricted
+            case .nobody: kind = .nobody
+            case .viewer: kind = .viewer
+            }
+        } else {
+            kind = .any
+        }
+    }
+}
+
+/// Collects what an operation mentions: linear in its document.
+struct AccessMentionCollector {
+    private let schema: ExecutableSchema
+    private let fragments: [String: FragmentDefinition]
+    private var seenTypes: Set<TypeID> = []
+    private var seenFragments: Set<String> = []
+    private(set) var mentions = AccessMentions()
+
+    init(_ document: Document, _ schema: ExecutableSchema) {
+        self.schema = schema
+        fragments = Dictionary(
+            document.fragments.map { ($0.name.value, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    mutating func add(_ operation: OperationDefinition, on root: NamedType) {
+        add(operation.selectionSet, on: root)
+    }
+
+    private mutating func add(_ selectionSet: SelectionSet, on type: NamedType) {
+        for selection in selectionSet.selections {
+            switch selection {
+            case .field(let field): add(field, on: type)
+            case .inlineFragment(let fragment):
+                let condition = fragment.typeCondition.flatMap {
+                    schema.schema.type(named: $0.value)
+                }
+                add(fragment.selectionSet, on: condition ?? type)
+            case .fragmentSpread(let spread):
+                guard seenFragments.insert(spread.name.value).inserted,
+                    let fragment = fragments[spread.name.value],
+                    let condition = schema.schema.type(named: fragment.typeCondition.value)
+                else { continue }
+                add(fragment.selectionSet, on: condition)
+            }
+        }
+    }
+
+    private mutating func add(_ field: Field, on type: NamedType) {
+        guard let definition = schema.schema.field(field.name.value, on: type) else { return }
+        for object in schema.schema.possibleTypes(of: type.id) {
+            let object = schema.schema[object]
+            if let rule = schema.fieldRule(of: definition.name, on: object) { mentions.add(rule) }
+            for type in schema.reached(by: definition.name, on: object.id) { add(type) }
+        }
+        let named = schema.schema[definition.namedType]
+        for type in schema.schema.possibleTypes(of: named.id) { add(type) }
+        if let inner = field.selectionSet { add(inner, on: named) }
+    }
+
+    /// Records of an object type may be in the result, or decide about it.
+    private mutating func add(_ type: TypeID) {
+        guard seenTypes.insert(type).inserted,
+            let rules = schema.access.statedRules(ofType: schema.schema[type].name)
+        else { return }
+        let rule = rules.rule(for: .read)
+        if case .all(let rules) = rule, rules.isEmpty { return }
+        mentions.add(rule)
+    }
+}

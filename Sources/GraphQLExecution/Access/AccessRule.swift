@@ -1,0 +1,78 @@
+package import RelayJSON
+@_spi(Rooms) package import RelayRecords
+
+/// A condition of `@access`, as the schema says it.
+///
+/// It knows names, no numbers of a store, so the same rules decide about the present and about past states.
+package indirect enum AccessRule: Sendable {
+    case all([AccessRule])
+    case any([AccessRule])
+    case not(AccessRule)
+    /// A claim of the viewer equals the value, or is a list that contains it.
+    case claim(String, JSONValue)
+    /// Somebody is logged in.
+    case viewer
+    /// A field of the record, or of one that it links to.
+    case field(AccessTest)
+    /// Swift code.
+    case handler(AccessHandler)
+
+    /// What is allowed to everyone.
+    package static let open = AccessRule.all([])
+    /// What is allowed to nobody.
+    package static let closed = AccessRule.any([])
+}
+
+/// What a field of a record must be.
+package struct AccessTest: Sendable {
+    package enum Content: Sendable {
+        case id
+        /// A scalar, an enum value, or a list of these.
+        case leaf
+        case link
+        /// A list of records, or a connection.
+        case links
+    }
+
+    package enum Expectation: Sendable {
+        /// Equal, or contained in a list. A link equals its record's id.
+        case value(JSONValue)
+        /// The viewer's id.
+        case viewer
+        /// A claim of the viewer or, if that is a list, one of its elements.
+        case claim(String)
+        /// A condition on the linked record.
+        case behind(AccessRule)
+    }
+
+    package let field: String
+    package let content: Content
+    package let expectation: Expectation
+
+    package init(field: String, content: Content, expectation: Expectation) {
+        self.field = field
+        self.content = content
+        self.expectation = expectation
+    }
+}
+
+/// Swift code that decides about a record.
+package struct AccessHandler: Sendable {
+    package let name: String
+    /// Whether the record may be seen or changed. Must depend only on what the call has.
+    package let decide: @Sendable (AccessCall) -> Bool
+
+    package init(name: String, decide: @escaping @Sendable (AccessCall) -> Bool) {
+        self.name = name
+        self.decide = decide
+    }
+}
+
+package struct AccessCall: Sendable {
+    /// Nil if nobody is logged in.
+    package let viewer: Viewer?
+    package let record: RecordIndex
+    package let snapshot: Snapshot
+    /// Records what is read; nil if that is not tracked.
+    package let reads: ReadLog?
+}

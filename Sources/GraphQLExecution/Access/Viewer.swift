@@ -1,0 +1,68 @@
+public import RelayArtifacts
+package import RelayJSON
+
+/// Somebody who uses a server, as authentication names them.
+public struct Viewer: Sendable {
+    /// Never empty. Ids are equal if their bytes are.
+    public let id: String
+    /// What else is known of the viewer, by name: strings, numbers, booleans, and lists of these.
+    package let claimValues: JSONObject
+
+    /// What else is known of the viewer, by name: strings, numbers, booleans, and lists of these.
+    public var claims: VariableData { VariableData(claimValues) }
+
+    /// - Parameter id: not empty.
+    public init(id: String, claims: VariableData = VariableData()) {
+        self.init(id: id, claimValues: claims.json)
+    }
+
+    package init(id: String, claimValues: JSONObject) {
+        self.id = id
+        self.claimValues = claimValues
+    }
+}
+
+extension Viewer: Hashable {
+    public static func == (left: Viewer, right: Viewer) -> Bool {
+        left.id.isSame(as: right.id) && left.claimValues == right.claimValues
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ExactText(id)) }
+}
+
+/// Who sends a request.
+package enum Identity: Sendable, Hashable {
+    /// Everything is allowed: no authentication is configured, or the token has no name, or whoever asks can read the
+    /// directory anyway.
+    case unrestricted
+    /// Somebody without a token.
+    case nobody
+    case viewer(Viewer)
+
+    /// The same without claims that nobody looks at.
+    /// - Parameter claims: nil: all but those that are about the token.
+    package func keeping(claims: Set<String>?) -> Identity {
+        guard case .viewer(let viewer) = self else { return self }
+        let kept = viewer.claimValues.members.filter { name, _ in
+            claims?.contains(name) ?? !Self.claimsOfTokens.contains(name)
+        }
+        return .viewer(
+            Viewer(id: viewer.id, claimValues: JSONObject(kept.map { ($0.key, $0.value) })))
+    }
+
+    /// RFC 7519 §4.1: they differ from one token of a viewer to the next.
+    private static let claimsOfTokens: Set<String> = ["exp", "nbf", "iat", "jti"]
+
+    package var viewer: Viewer? { if case .viewer(let viewer) = self { viewer } else { nil } }
+
+    package var viewerID: String? { viewer?.id }
+
+    /// What the log keeps, and what mutation ids belong to: no id is empty, so that is nobody's.
+    package var logged: String? {
+        switch self {
+        case .unrestricted: nil
+        case .nobody: ""
+        case .viewer(let viewer): viewer.id
+        }
+    }
+}

@@ -1,0 +1,95 @@
+@_spi(Rooms) package import RelayRecords
+
+// What the identity may not see is not there.
+
+extension Execution {
+    /// Whether a record exists for whom the execution is.
+    mutating func isVisible(_ record: RecordIndex, for exit: AccessExit) -> Bool {
+        guard let access else { return true }
+        return access.isVisible(record, for: exit, &dependencies)
+    }
+
+    /// Whether a field of a visible record may be read.
+    mutating func mayRead(_ field: NameIndex, of record: RecordIndex) -> Bool {
+        guard let access else { return true }
+        return access.mayRead(field, of: record, &dependencies)
+    }
+
+    /// - Throws: that the field may not be read.
+    mutating func checkAccess(
+        to field: FieldPlan, _ object: ObjectValue
+    ) throws(ExecutionError) {
+        guard let access, let rule = field.rule else { return }
+        let isAllowed =
+            switch (rule, object) {
+            case (.record(let key), .record(let record)):
+                access.mayRead(key, of: record, &dependencies)
+            case (.root(let operation), _): access.mayUse(field.name, of: operation)
+            case (.record, _): true
+            }
+        if !isAllowed { throw access.refusal(of: field) }
+    }
+
+    /// The edge of a payload, if its record and the record with the list exist for whom the execution is.
+    mutating func visible(_ edge: ConnectionEdge?, of parent: RecordIndex?) -> ConnectionEdge? {
+        guard let edge, access != nil else { return edge }
+        for record in [edge.record, parent] {
+            if let record, !isVisible(record, for: .link) { return nil }
+        }
+        return edge
+    }
+}
+
+extension Access {
+    /// Whether nothing of what a count depends on is hidden.
+    func seesAll(of count: LinkCountPlan) -> Bool {
+        seesAll(ofTypes: count.nodes)
+            && count.conditions.allSatisfy { condition in
+                count.nodes.allSatisfy { readsAll(condition.key, ofType: $0) }
+            }
+    }
+
+    /// The record that a text names among those that are visible: by its id, else by a unique field's value that may be
+    /// read.
+    package func find(
+        _ text: String, _ lookup: Lookup, for exit: AccessExit, in snapshot: Snapshot,
+        _ dependencies: inout Dependencies?
+    ) -> RecordIndex? {
+        if let record = snapshot.find(id: text, lookup),
+            isVisible(record, for: exit, &dependencies)
+        {
+            return record
+        }
+        for unique in lookup.uniqueKeys {
+            guard let record = snapshot.find(text, under: unique),
+                isVisible(record, for: exit, &dependencies),
+                mayRead(unique.key, of: record, &dependencies)
+            else { continue }
+            return record
+        }
+        return nil
+    }
+}
+
+extension Snapshot {
+    /// The record that a text names: by its id, else by a unique field's value. The id comes first, so
+    /// that no program can take a record's place by giving another record its id as a value.
+    package func find(_ text: String, _ lookup: Lookup) -> RecordIndex? {
+        if let record = find(id: text, lookup) { return record }
+        for unique in lookup.uniqueKeys {
+            if let found = find(text, under: unique) { return found }
+        }
+        return nil
+    }
+
+    fileprivate func find(id text: String, _ lookup: Lookup) -> RecordIndex? {
+        guard let record = existing(text), let type = type(of: record),
+            lookup.types.isEmpty || lookup.types.contains(type)
+        else { return nil }
+        return record
+    }
+
+    fileprivate func find(_ text: String, under unique: Lookup.UniqueKey) -> RecordIndex? {
+        indexes.record(of: unique.type, where: unique.key, is: text)
+    }
+}

@@ -1,0 +1,167 @@
+import GraphQLExecution
+import RelayArtifacts
+import RelayJSON
+import SchemaService
+import Testing
+
+@testable import StoreEngine
+
+/// What viewers see of a tracker.
+@Suite(.bounded)
+struct AccessTests {
+    private static let seed = """
+        {"id":"ann","type":"Person","fields":{"login":"ann","email":"ann@example.org"}}
+        {"id":"bob","type":"Person","fields":{"login":"bob","email":"bob@example.org"}}
+        {"id":"open","type":"Project","fields":{"name":"Open","public":true,"owner":{"ref":"ann"},"members":{"refs":["ann"]},"issues":{"refs":["i1"]}}}
+        {"id":"shut","type":"Project","fields":{"name":"Shut","public":false,"owner":{"ref":"ann"},"members":{"refs":["ann"]},"issues":{"refs":["i2","i3"]}}}
+        {"id":"i1","type":"Issue","fields":{"title":"One","open":true,"project":{"ref":"open"},"owner":{"ref":"ann"},"secret":"s1"}}
+        {"id":"i2","type":"Issue","fields":{"title":"Two","open":true,"project":{"ref":"shut"},"owner":{"ref":"ann"},"secret":"s2"}}
+        {"id":"i3","type":"Issue","fields":{"title":"Three","open":false,"project":{"ref":"shut"},"owner":{"ref":"bob"}}}
+        """
+
+    private func engine() async throws -> EngineUnderTest {
+        try await EngineUnderTest(
+            sdl: AccessUnderTest.schema, handlers: Handlers(), seed: Self.seed)
+    }
+
+    private static let ann = Identity("ann")
+    private static let bob = Identity("bob")
+    private static let admin = Identity.viewer(
+        Viewer(id: "eve", claims: ["roles": ["editor", "admin"]]))
+
+    private func data(_ text: String, _ identity: Identity, _ engine: EngineUnderTest) async throws
+        -> String
+    {
+        let answer = try await engine.run(text, as: identity)
+        return answer["data"]?.text ?? answer.text
+    }
+
+    @Test func whatIsHiddenDoesNotExist() async throws {
+        let engine = try await engine()
+        let all = "{ projects { edges { node { name openIssues allIssues } } } }"
+        let open =
+            #"{"projects":{"edges":[{"node":{"name":"Open","openIssues":1,"allIssues":1}}]}}"#
+        let both =
+            #"{"projects":{"edges":[{"node":{"name":"Open","openIssues":1,"allIssues":1}},"#
+            + #"{"node":{"name":"Shut","openIssues":1,"allIssues":2}}]}}"#
+        #expect(try await data(all, Self.ann, engine) == both)
+        #expect(try await data(all, Self.bob, engine) == open)
+        #expect(try await data(all, .nobody, engine) == open)
+        #expect(try await data(all, .unrestricted, engine) == both)
+        // An admin sees projects, but no issues of those that are not public.
+        #expect(
+            try await data(
+                "{ project(name: \"Shut\") { name openIssues allIssues } }", Self.admin, engine)
+                == #"{"project":{"name":"Shut","openIssues":0,"allIssues":0}}"#)
+        for (text, seen, hidden) in [
+            ("{ node(id: \"i2\") { id } }", #"{"node":{"id":"i2"}}"#, #"{"node":null}"#),
+            ("{ nodes(ids: [\"i2\"]) { id } }", #"{"nodes":[{"id":"i2"}]}"#, #"{"nodes":[null]}"#),
+            (
+                "{ project(name: \"Shut\") { id } }", #"{"project":{"id":"shut"}}"#,
+                #"{"project":null}"#
+            ),
+            (
+                "{ everyIssue { id } }", #"{"everyIssue":[{"id":"i1"},{"id":"i2"},{"id":"i3"}]}"#,
+                #"{"everyIssue":[{"id":"i1"}]}"#
+            ),
+            (
+                "{ issues(project: \"shut\") { edges { node { id } } } }",
+                #"{"issues":{"edges":[{"node":{"id":"i2"}},{"node":{"id":"i3"}}]}}"#,
+                #"{"issues":{"edges":[]}}"#
+            ),
+        ] {
+            #expect(try await data(text, Self.ann, engine) == seen, "\(text)")
+            #expect(try await data(text, Self.bob, engine) == hidden, "\(text)")
+        }
+    }
+
+    @Test func aFieldThatIsHiddenIsNullWithAnError() async throws {
+        let engine = try await engine()
+        let text = "{ issue(id: \"i1\") { secret title } }"
+        let admin = try await engine.run(text, as: Self.admin)
+        #expect(admin["data"]?.text == #"{"issue":{"secret":"s1","title":"One"}}"#)
+        for (identity, code) in [(Self.bob, "FORBIDDEN"), (.nobody, "UNAUTHENTICATED")] {
+            let answer = try await engine.run(text, as: identity)
+            #expect(answer["data"]?.text == #"{"issue":{"secret":null,"title":"One"}}"#)
+            let error = answer["errors"]?.array?.first
+            #expect(error?["extensions"]?["code"] == .string(code))
+            #expect(error?["path"] == ["issue", "secret"])
+        }
+    }
+
+    @Test func mutationsAskTheirRules() async throws {
+        let engine = try await engine()
+        func code(_ text: String, _ identity: Identity) async throws -> String {
+            let before = engine.eventCount
+            let answer = try await engine.run("mutation { \(text) { __typename } }", as: identity)
+            let code = answer["errors"]?.array?.first?["extensions"]?["code"]?.string
+            if let code {
+                #expect(engine.eventCount == before, "a refused mutation leaves no trace")
+                return code
+            }
+            return "OK"
+        }
+        let add = "addIssue(input: { projectId: \"shut\", title: \"N\", open: true })"
+        #expect(try await code(add, Self.bob) == "NOT_FOUND")
+        #expect(
+            try await code("updateIssue(input: { id: \"i1\", title: \"N\" })", Self.bob)
+                == "FORBIDDEN")
+        #expect(
+            try await code("updateIssue(input: { id: \"i1\", title: \"N\" })", .nobody)
+                == "UNAUTHENTICATED")
+        #expect(
+            try await code("updateIssue(input: { id: \"i1\", title: \"N\" })", Self.ann) == "OK")
+        // It must hold afterwards as well.
+        #expect(
+            try await code("updateIssue(input: { id: \"i1\", ownerId: \"bob\" })", Self.ann)
+                == "FORBIDDEN")
+        #expect(try await code("deleteIssue(input: { id: \"i1\" })", Self.bob) == "FORBIDDEN")
+        #expect(try await code("forceDelete(input: { id: \"i1\" })", Self.bob) == "FORBIDDEN")
+        #expect(try await code("forceDelete(input: { id: \"i1\" })", Self.admin) == "OK")
+        #expect(
+            try await code("join(input: { projectId: \"open\", personId: \"bob\" })", Self.bob)
+                == "FORBIDDEN")
+        #expect(
+            try await code("join(input: { projectId: \"open\", personId: \"bob\" })", Self.ann)
+                == "OK")
+        #expect(try await code("deleteProject(input: { id: \"open\" })", Self.ann) == "FORBIDDEN")
+        #expect(
+            try await code("addProject(input: { name: \"Shut\", public: true })", Self.bob)
+                == "CONFLICT")
+    }
+
+    @Test func aRevocationDropsRowsAtOnce() async throws {
+        let engine = try await engine()
+        let sink = try engine.subscribe(
+            "query @live { projects { edges { node { name } } } }", as: Self.ann)
+        let both = #"{"projects":{"edges":[{"node":{"name":"Open"}},{"node":{"name":"Shut"}}]}}"#
+        #expect(try await engine.results(of: sink, count: 1).last?["data"]?.text == both)
+        _ = try await engine.run(
+            "mutation { leave(input: { projectId: \"shut\", personId: \"ann\" }) { __typename } }")
+        #expect(
+            try await engine.results(of: sink, count: 2).last?["data"]?.text
+                == #"{"projects":{"edges":[{"node":{"name":"Open"}}]}}"#)
+        _ = try await engine.run(
+            "mutation { join(input: { projectId: \"shut\", personId: \"ann\" }) { __typename } }")
+        #expect(try await engine.results(of: sink, count: 3).last?["data"]?.text == both)
+    }
+
+    @Test func equalViewersShareGroups() async throws {
+        let engine = try await engine()
+        for name in ["ann", "bob", "cid"] {
+            try engine.subscribe("query @live { nodes(ids: []) { id } }", as: Identity(name))
+        }
+        try await eventually("three groups") {
+            engine.service.subscriptionCounts == (3, 3) ? true : nil
+        }
+        // Those of what everyone sees are one.
+        for name in ["ann", "bob", "cid"] {
+            try engine.subscribe("query @live { __typename }", as: Identity(name))
+        }
+        try engine.subscribe("query @live { __typename }")
+        try engine.subscribe("query @live { __typename }", as: .nobody)
+        try await eventually("one more group") {
+            engine.service.subscriptionCounts == (8, 4) ? true : nil
+        }
+    }
+}
