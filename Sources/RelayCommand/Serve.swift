@@ -88,8 +88,8 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Without tokens: a name by which clients may call this machine, besides localhost; may be \
-            given several times.
+            Without tokens: a name by which clients may call this server, besides localhost and, \
+            with --open, names for private use; * allows any. May be given several times.
             """, valueName: "name"))
     var allowHost: [String] = []
 
@@ -184,7 +184,7 @@ struct Serve: AsyncParsableCommand {
         configuration.viewerTokens = try viewerTokens(settings)
         configuration.webTokens = try webTokens(settings)
         configuration.isOpen = try open || settings.flag("open")
-        configuration.allowedHosts = allowHost.isEmpty ? settings.list("allow-host") : allowHost
+        configuration.allowedHosts = try allowedHosts(settings)
         configuration.allow(origins: origins)
         if let (documents, isExclusive) = persisted {
             configuration.usePersistedOperations(documents, isExclusive: isExclusive)
@@ -192,6 +192,15 @@ struct Serve: AsyncParsableCommand {
         try limits.apply(to: &configuration.limits, settings)
         configuration.echoes = try settings.flag("ws-echo")
         return configuration
+    }
+
+    /// A list that is empty by mistake would be taken for none.
+    private func allowedHosts(_ settings: Settings) throws -> [String] {
+        let names = allowHost.isEmpty ? settings.elements("allow-host") : allowHost
+        if names.contains("") {
+            throw ValidationError("--allow-host and RELAY_ALLOW_HOST must not be empty.")
+        }
+        return names
     }
 
     /// An empty token would let everyone in; a variable that is set and empty is meant to hold one.

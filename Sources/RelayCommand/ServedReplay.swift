@@ -40,7 +40,7 @@ struct ServingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Without --token: a name by which clients may call this machine; may be given several times.",
+            "Without --token: a name by which clients may call this server; may be given several times.",
             valueName: "name"))
     var allowHost: [String] = []
 

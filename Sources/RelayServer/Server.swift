@@ -45,8 +45,8 @@ public final class Server: Sendable {
         public var webTokens: WebTokenOptions?
         /// Serve everybody, also on an address that other machines can reach.
         public var isOpen = false
-        /// Names by which clients may call a server that is open to its own machine, besides `localhost` and its
-        /// addresses.
+        /// Names by which clients may call a server that asks for no token, besides `localhost` and its addresses; on an
+        /// address that other machines can reach, besides all addresses and names that nobody can register. `*`: any name.
         public var allowedHosts: [String] = []
         /// How long a stop may take before what has not ended is cut off.
         public var stopDeadline: Duration = .seconds(5)

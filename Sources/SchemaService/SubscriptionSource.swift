@@ -28,12 +28,14 @@ package struct MutationEvents: Sendable {
     package var isAboutRecords: Bool { handler == nil }
 
     /// The event of a mutation for a subscription; nil if it is not one of its events.
-    /// - Parameter arguments: the coerced arguments of the subscription field.
+    /// - Parameters:
+    ///   - arguments: the coerced arguments of the subscription field.
+    ///   - access: what the subscriber may see; nil: everything.
     package func event(
-        of mutation: ToldMutation, arguments: JSONObject, viewer: String?
+        of mutation: ToldMutation, arguments: JSONObject, viewer: String?, access: Access?
     ) -> Result<ObjectValue, ExecutionError>? {
         guard let handler else {
-            return matches(arguments, mutation) ? .success(.payload(mutation.payload)) : nil
+            return matches(arguments, mutation, access) ? .success(.payload(mutation.payload)) : nil
         }
         let commit = CommitContext(mutation)
         let subscription = SubscriptionContext(
@@ -49,8 +51,10 @@ package struct MutationEvents: Sendable {
     /// Whether a mutation matches these arguments: each that is given and not null equals the mutation's
     /// input field of the same name. Ids are equal if they name the same record.
     /// - Parameter arguments: the coerced arguments of the subscription field.
-    func matches(_ arguments: JSONObject, _ mutation: ToldMutation) -> Bool {
-        comparisons[mutation.intent.field] != nil && mismatch(arguments, mutation) == nil
+    func matches(
+        _ arguments: JSONObject, _ mutation: ToldMutation, _ access: Access? = nil
+    ) -> Bool {
+        comparisons[mutation.intent.field] != nil && mismatch(arguments, mutation, access) == nil
     }
 
     /// An argument that excludes a mutation.
@@ -62,12 +66,14 @@ package struct MutationEvents: Sendable {
     }
 
     /// The first argument that excludes one of the mutations; nil if none does.
-    package func mismatch(_ arguments: JSONObject, _ mutation: ToldMutation) -> Mismatch? {
+    package func mismatch(
+        _ arguments: JSONObject, _ mutation: ToldMutation, _ access: Access? = nil
+    ) -> Mismatch? {
         for comparison in comparisons[mutation.intent.field] ?? [] {
             guard let expected = arguments[comparison.name], expected != .null else { continue }
             let given = mutation.arguments.mutationInput[comparison.name]
             if let given, given != .null,
-                expected == given || comparison.namesSame(expected, given, mutation)
+                comparison.areEqual(expected, given, mutation, access)
             {
                 continue
             }
@@ -85,16 +91,22 @@ struct ArgumentComparison: Sendable {
     /// Whether it names the record that the mutation is about, which may be deleted by now.
     let isSubject: Bool
 
-    /// Whether two ids or unique values name the same record.
-    fileprivate func namesSame(
-        _ expected: JSONValue, _ given: JSONValue, _ mutation: ToldMutation
+    /// Whether two values are the same, or ids or unique values that name the same record.
+    /// - Parameter access: of whom expects it: a hidden record cannot be found out by its unique value.
+    fileprivate func areEqual(
+        _ expected: JSONValue, _ given: JSONValue, _ mutation: ToldMutation, _ access: Access?
     ) -> Bool {
-        guard let lookup else { return false }
+        guard let lookup else { return expected == given }
+        if access == nil, expected == given { return true }
         let snapshot = mutation.snapshot
-        func id(_ value: JSONValue) -> DataID? {
+        func id(_ value: JSONValue, _ access: Access?) -> DataID? {
             guard let text = value.recordName else { return nil }
-            return DataID(snapshot.find(text, lookup).map(snapshot.symbols.idString) ?? text)
+            var dependencies: Dependencies?
+            let found =
+                access.map { $0.find(text, lookup, for: .event, in: snapshot, &dependencies) }
+                ?? snapshot.find(text, lookup)
+            return DataID(found.map(snapshot.symbols.idString) ?? text)
         }
-        return id(expected) == (isSubject ? mutation.response.result : id(given))
+        return id(expected, access) == (isSubject ? mutation.response.result : id(given, nil))
     }
 }

@@ -32,12 +32,8 @@ package final class ToldMutation {
 
     /// Whether the record that the mutation is about may be seen as it was after the mutation or, if it was deleted,
     /// before it; and as it is in the present, if it exists there.
-    package func isVisible(
-        to identity: Identity, _ rules: AccessRules, _ present: Snapshot?
-    ) -> Bool {
-        guard let access = Access(identity, rules, on: snapshot, present: present) else {
-            return true
-        }
+    /// - Parameter access: on the state right after the mutation.
+    package func isVisible(to access: Access) -> Bool {
         guard let subject = response.result else {
             return payload.parent.map { access.isVisible($0, for: .event) } ?? true
         }
@@ -46,6 +42,7 @@ package final class ToldMutation {
         }
         guard let before, let record = before.existing(subject.rawValue) else { return false }
         access.move(to: before)
+        defer { access.move(to: snapshot) }
         return access.isVisible(record, for: .event)
     }
 

@@ -1,19 +1,31 @@
 import HTTPMessages
 
-/// By which names clients may call a server that lets everybody in on its own machine.
+/// By which names clients may call a server that asks for no token.
 ///
-/// A hostile page can give its own name the address 127.0.0.1, and then asks this server as if it were its own (DNS
+/// A hostile page can give its own name this server's address, and then asks it as if it were the page's own (DNS
 /// rebinding). The `Host` field tells: it has the page's name.
 struct HostPolicy: Sendable {
-    /// nil: any name.
-    private let allowed: Set<String>?
+    private enum Names {
+        case any
+        /// This machine's, and those that are listed.
+        case ofThisMachine
+        /// Also those that nobody can register: addresses, names without a dot, names for private use.
+        case ofThisNetwork
+    }
 
-    /// Any name will do where clients show tokens; and where the whole network may ask, unless names are listed.
+    private let names: Names
+    private let listed: Set<String>
+
+    /// Any name will do where clients show tokens, and where `*` is listed.
     init(
         for authentication: Authentication, listeningOn host: String, allowing names: [String]
     ) {
-        let isChecked = authentication.isOpen && (Self.isLoopback(host) || !names.isEmpty)
-        allowed = isChecked ? Set(names.map { $0.lowercased() }) : nil
+        listed = Set(names.map { $0.lowercased() })
+        if !authentication.isOpen || listed.contains("*") {
+            self.names = .any
+        } else {
+            self.names = Self.isLoopback(host) ? .ofThisMachine : .ofThisNetwork
+        }
     }
 
     /// Why a server without authentication should not listen on an address; nil if it may.
@@ -30,11 +42,13 @@ struct HostPolicy: Sendable {
         """
 
     func admits(_ request: HTTPRequest) -> Bool {
-        guard let allowed else { return true }
+        if case .any = names { return true }
         // Only HTTP/1.0 may do without; browsers never do.
         guard let host = request.headers["host"] else { return true }
         let name = Self.name(in: host[...])
-        return Self.isLoopback(name) || allowed.contains(name)
+        if Self.isLoopback(name) || listed.contains(name) { return true }
+        guard case .ofThisNetwork = names else { return false }
+        return Self.isAddress(name) || Self.isPrivate(name)
     }
 
     /// The name or address in `host:port`, in lower case and without brackets.
@@ -47,12 +61,26 @@ struct HostPolicy: Sendable {
 
     /// Whether a name or an address is that of the machine itself.
     static func isLoopback(_ name: String) -> Bool {
-        if name == "localhost" || name == "::1" { return true }
+        name == "localhost" || name == "::1" || (isIPv4(name) && name.hasPrefix("127."))
+    }
+
+    /// No name has a colon.
+    private static func isAddress(_ name: String) -> Bool { name.contains(":") || isIPv4(name) }
+
+    private static func isIPv4(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127"
+        return parts.count == 4
             && parts.allSatisfy { part in
                 (1...3).contains(part.count) && part.utf8.allSatisfy { (48...57).contains($0) }
                     && UInt8(part) != nil
             }
+    }
+
+    /// Whether nobody can register a name: one label, or under a domain for private use (RFC 6761, 6762, 8375, and
+    /// ICANN's `internal`).
+    private static func isPrivate(_ name: String) -> Bool {
+        guard !name.isEmpty else { return false }
+        let domains = [".localhost", ".local", ".internal", ".test", ".home.arpa"]
+        return !name.contains(".") || domains.contains { name.hasSuffix($0) }
     }
 }

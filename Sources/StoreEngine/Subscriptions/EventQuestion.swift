@@ -47,12 +47,12 @@ struct EventQuestion {
     ) -> Answer? {
         guard events.mutations.contains(mutation.intent.field) else { return nil }
         let present = present.sequence == mutation.snapshot.sequence ? nil : present
+        let access = Access(
+            identity, service.access, on: mutation.snapshot, present: present)
         // One about a record that is hidden is none, whatever it was asked for.
-        if events.isAboutRecords, !mutation.isVisible(to: identity, service.access, present) {
-            return nil
-        }
+        if let access, events.isAboutRecords, !mutation.isVisible(to: access) { return nil }
         let event = events.event(
-            of: mutation, arguments: arguments, viewer: identity.viewerID)
+            of: mutation, arguments: arguments, viewer: identity.viewerID, access: access)
         return event.map {
             Answer(
                 question: self, event: $0, snapshot: mutation.snapshot, present: present,

@@ -208,11 +208,26 @@ struct AuthenticationTests {
                 .admits(request)
         }
         #expect(admits(open, "127.0.0.1", ["Dev.Example"]) == isAdmitted)
-        // In a container, whose port is published to one machine.
-        #expect(admits(open, "0.0.0.0", ["Dev.Example"]) == isAdmitted)
-        // Where tokens are needed names are not, nor where the whole network may ask.
+        #expect(admits(open, "127.0.0.1", ["*"]))
+        // Names do not matter where tokens are needed.
         #expect(admits(Authentication(tokens: ["root"]), "127.0.0.1", ["Dev.Example"]))
-        #expect(admits(open, "0.0.0.0", []))
+    }
+
+    /// A container listens on 0.0.0.0, and its port may be published to one machine only.
+    @Test(arguments: [
+        ("127.0.0.1:8080", true), ("localhost", true), ("[::1]:8080", true),
+        ("192.168.1.5:8080", true), ("[fe80::1]:8080", true), ("server:8080", true),
+        ("host.docker.internal", true), ("relay.default.svc.cluster.local", true),
+        ("dev.example", true), ("evil.example", false), ("127.0.0.1.evil.example", false),
+        ("1.2.3.256", false), ("server.evil", false), ("local.evil", false), ("", false),
+    ])
+    func anOpenServerOfANetworkKnowsTheNamesOfPrivateUse(_ host: String, isAdmitted: Bool) {
+        let request = HTTPRequest(
+            method: "GET", path: "/graphql", query: [], headers: ["host": host], body: [],
+            peerAddress: "127.0.0.1", isSecure: false)
+        let policy = HostPolicy(
+            for: Authentication(tokens: []), listeningOn: "0.0.0.0", allowing: ["dev.example"])
+        #expect(policy.admits(request) == isAdmitted)
     }
 
     /// A page can give its own name this address, and then asks as if it were the server's own (DNS rebinding).
