@@ -12,7 +12,7 @@ struct BenchQuery: AsyncParsableCommand {
         discussion: """
             request_us: parse, validate, plan, execute and write, nothing cached. request_cached_us: \
             the same once the server has seen the query. execute_us: execute and write alone. \
-            parse_us: parse alone; of a document that the schema cannot execute, this is all.
+            execute_viewer_us: likewise, for --viewer. parse_us: parse alone; of a document that the schema cannot execute, this is all.
             """)
 
     @Option(help: ArgumentHelp("The schema, in SDL.", valueName: "file"))
@@ -23,6 +23,11 @@ struct BenchQuery: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The query.", valueName: "file"))
     var document: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Execute it for this viewer as well, by the rules of the schema.", valueName: "id"))
+    var viewer: String?
 
     @Option(help: ArgumentHelp("Runs; the median is shown.", valueName: "n"))
     var runs = 7
@@ -62,6 +67,16 @@ struct BenchQuery: AsyncParsableCommand {
         try report("request_us") { _ = try benchmark.request() }
         try report("request_cached_us") { _ = try cached() }
         report("execute_us") { _ = benchmark.execute(prepared) }
+        if let viewer {
+            let identity = Identity.viewer(Viewer(id: viewer))
+            let count = Int64(benchmark.execute(prepared, as: identity).count)
+            let time = medianMicroseconds(runs: runs) {
+                _ = benchmark.execute(prepared, as: identity)
+            }
+            measures.report(
+                "execute_viewer_us", time, "us",
+                ["resultBytes": .int(count), "runs": .int(Int64(runs))])
+        }
         try report("parse_us") { _ = try benchmark.parse() }
     }
 }

@@ -42,10 +42,12 @@ struct QueryBenchmark {
     }
 
     /// Executes an operation that is ready.
-    func execute(_ operation: PreparedOperation) -> [UInt8] {
+    func execute(
+        _ operation: PreparedOperation, as identity: Identity = .unrestricted
+    ) -> [UInt8] {
         var execution = Execution(
             operation.plan(for: .none), variables: .none, on: snapshot, schema: schema,
-            identity: .unrestricted)
+            identity: identity)
         return execution.response()
     }
 
