@@ -252,6 +252,7 @@ let package = Package(
 
         tests(of: "Threads"),
         tests(of: "RelayJSON"),
+        tests(of: "Digests"),
         tests(of: "JSONWebTokens", ["CCrypto", "RelayJSON", "Threads"], exclude: ["Fixtures"]),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["GeneratedModules", "RelayIR", "RelayJSON"]),
