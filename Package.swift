@@ -169,7 +169,8 @@ let package = Package(
                         reason: "Generated types are written to __generated__ in targets' folders.")
                 ]), dependencies: ["RelayCompilerTool"]),
         room(
-            "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
+            "GraphQLExecution",
+            ["Digests", "GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("HTTPMessages"),
         room(

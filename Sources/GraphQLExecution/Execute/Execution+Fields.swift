@@ -46,9 +46,12 @@ extension Execution {
         case .connection(let source, let filters):
             guard let list = links(source, of: object) else { return .null }
             let arguments = try arguments(of: field)
-            let page = try PageArguments(arguments)
+            let mark = listMark(source, of: object)
+            let page = try PageArguments(arguments) { readCursor($0, of: mark) }
             let conditions = conditions(filters, arguments, field)
-            let connection = ConnectionPage(list, page) { isIncluded($0, conditions, field) }
+            let connection = ConnectionPage(list, mark, page) {
+                isIncluded($0, conditions, field)
+            }
             return writeObjectValue(.connection(connection), field.shape, field)
         case .links(let source, let filters):
             guard let list = links(source, of: object) else { return .null }
@@ -218,13 +221,6 @@ extension Execution {
         return .written
     }
 
-    private mutating func writeCursor(_ edge: ConnectionEdge) {
-        // Base64url has nothing to escape.
-        writer.raw(UInt8(ascii: "\""))
-        ConnectionCursor(edge.position).write(to: &writer)
-        writer.raw(UInt8(ascii: "\""))
-    }
-
     private mutating func writeEdges(
         _ edges: [ConnectionEdge], _ shape: OutputShape, _ field: FieldPlan
     ) -> Outcome {
@@ -248,7 +244,7 @@ extension Execution {
         case .record:
             return writeRecordReference(payload.record, field.shape, field)
         case .edge:
-            return writeObjectValue(payload.edge.map(ObjectValue.edge), field.shape, field)
+            return writeObjectValue(payload.edge.map { .edge(edge($0)) }, field.shape, field)
         case .parent:
             return writeRecordReference(payload.parent, field.shape, field)
         case .deletedID:
@@ -331,11 +327,14 @@ private struct RequiredValue {
 
 extension PageArguments {
     /// Takes first, after, last and before from a connection field's arguments.
-    init(_ arguments: JSONObject) throws(ExecutionError) {
+    /// - Parameter read: what a text names; nil if it is not a cursor of the connection.
+    init(
+        _ arguments: JSONObject, _ read: (String) -> ConnectionCursor?
+    ) throws(ExecutionError) {
         first = try Self.count("first", arguments)
         last = try Self.count("last", arguments)
-        after = try Self.cursor("after", arguments)
-        before = try Self.cursor("before", arguments)
+        after = try Self.cursor("after", arguments, read)
+        before = try Self.cursor("before", arguments, read)
     }
 
     private static func count(
@@ -351,10 +350,10 @@ extension PageArguments {
     }
 
     private static func cursor(
-        _ name: String, _ arguments: JSONObject
+        _ name: String, _ arguments: JSONObject, _ read: (String) -> ConnectionCursor?
     ) throws(ExecutionError) -> ConnectionCursor? {
         guard let text = arguments[name]?.string else { return nil }
-        guard let cursor = ConnectionCursor(text) else {
+        guard let cursor = read(text) else {
             throw ExecutionError(
                 "Argument \"\(name)\" is not a cursor of this connection: \"\(text.shortened)\".",
                 code: .badUserInput)

@@ -16,6 +16,8 @@ package struct Execution: ~Copyable {
     let schema: ExecutableSchema
     /// Who asks, as named by the authentication.
     let viewer: String?
+    /// Writes and reads cursors; nil if they are plain.
+    let cursorSealer: CursorSealer?
     /// What is read. A mutation's root fields each have their own.
     package var snapshot: Snapshot
     package private(set) var errors: [ExecutionError] = []
@@ -40,11 +42,15 @@ package struct Execution: ~Copyable {
     /// Arguments that depend on variables, coerced on first use.
     private var arguments: [JSONObject?] = []
 
+    /// - Parameter cursorSeal: for who may not see everything: cursors are written sealed, and only sealed ones are
+    ///   accepted. Without it they are plain, and only plain ones are.
     package init(
         _ plan: Plan, variables: CoercedVariables, on snapshot: Snapshot,
-        schema: ExecutableSchema, viewer: String? = nil, recordsDependencies: Bool = false
+        schema: ExecutableSchema, viewer: String? = nil, recordsDependencies: Bool = false,
+        cursorSeal: CursorSeal? = nil
     ) {
         self.viewer = viewer
+        cursorSealer = cursorSeal.map(CursorSealer.init)
         self.plan = plan
         self.variables = variables
         self.schema = schema
