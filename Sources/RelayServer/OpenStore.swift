@@ -1,5 +1,6 @@
 import EventLog
 import EventStore
+import GraphQLExecution
 import GraphQLLanguage
 import Logging
 @_spi(Rooms) import RelayRecords
@@ -23,16 +24,19 @@ final class OpenStore: Sendable {
     let schemaService: SchemaService
     /// The journal, if it is one in files.
     let file: FileJournal?
+    /// Seals the page cursors of who may not see everything.
+    let cursorSeal: CursorSeal
     private let logger: Logger
 
     private init(
         _ journal: any EventJournal, storeID: String, _ schema: ServiceSchema, symbols: Symbols,
-        _ logger: Logger
+        _ key: CursorKey, _ logger: Logger
     ) {
         self.logger = logger
         self.journal = journal
         self.storeID = storeID
         file = journal as? FileJournal
+        cursorSeal = CursorSeal(key: key.bytes)
         schemaService = SchemaService(schema, symbols: symbols)
     }
 
@@ -57,7 +61,7 @@ final class OpenStore: Sendable {
             let current = try await bringUpToDate(
                 snapshot, schema, journal, configuration, logger)
             let store = OpenStore(
-                journal, storeID: "memory", schema, symbols: current.symbols, logger)
+                journal, storeID: "memory", schema, symbols: current.symbols, .random(), logger)
             return (store, Folded(snapshot: current))
         case .directory(let directory, let options):
             var options = options
@@ -77,17 +81,20 @@ final class OpenStore: Sendable {
                     `relay log verify \(directory)` says more.
                     """)
             }
-            let opened = try await onThreadOfItsOwn { [options, indexes = schema.indexes] in
-                try EventStore.open(directory, indexes: indexes, options: options)
+            let (opened, key) = try await onThreadOfItsOwn {
+                [options, indexes = schema.indexes] in
+                let opened = try EventStore.open(directory, indexes: indexes, options: options)
+                return (opened, CursorKey.kept(in: directory, options.fileSystem))
             }
             for sentence in opened.report.sentences { logger.warning("\(sentence)") }
+            if let remark = key.remark { logger.warning("\(remark)") }
             logger.info("\(opened.report.summary)")
             do {
                 let current = try await bringUpToDate(
                     opened.snapshot, schema, opened.journal, configuration, logger)
                 let store = OpenStore(
                     opened.journal, storeID: opened.journal.storeID, schema,
-                    symbols: current.symbols, logger)
+                    symbols: current.symbols, key, logger)
                 return (store, Folded(snapshot: current, tail: opened.tail))
             } catch {
                 try await onThreadOfItsOwn { opened.journal.close() }
