@@ -170,7 +170,9 @@ let package = Package(
                 ]), dependencies: ["RelayCompilerTool"]),
         room(
             "GraphQLExecution",
-            ["GraphQLLanguage", "RelayArtifacts", "RelayJSON", "RelayRecords", "Threads"]),
+            [
+                "Digests", "GraphQLLanguage", "RelayArtifacts", "RelayJSON", "RelayRecords", "Threads",
+            ]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("HTTPMessages"),
         room(
@@ -253,6 +255,7 @@ let package = Package(
 
         tests(of: "Threads"),
         tests(of: "RelayJSON"),
+        tests(of: "Digests"),
         tests(of: "JSONWebTokens", ["CCrypto", "RelayJSON", "Threads"], exclude: ["Fixtures"]),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["GeneratedModules", "RelayIR", "RelayJSON"]),

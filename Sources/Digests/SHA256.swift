@@ -6,22 +6,23 @@ import CCrypto
 package final class SHA256 {
     package static let byteCount = 32
 
+    /// Fetched once: a fetch costs more than hashing a few hundred bytes, and takes locks of the library.
+    ///
+    /// `nonisolated(unsafe)`: the algorithm is immutable, and any number of contexts may use it.
+    nonisolated(unsafe) private static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)
+
     private let context: OpaquePointer
     private let algorithm: OpaquePointer
 
     package init() {
-        // Fetched once: an implicit fetch at every start costs more than hashing a few hundred bytes.
-        guard let algorithm = EVP_MD_fetch(nil, "SHA256", nil), let context = EVP_MD_CTX_new()
+        guard let algorithm = Self.algorithm, let context = EVP_MD_CTX_new()
         else { preconditionFailure("libcrypto has no SHA-256 or no memory is left") }
         self.algorithm = algorithm
         self.context = context
         restart()
     }
 
-    deinit {
-        EVP_MD_CTX_free(context)
-        EVP_MD_free(algorithm)
-    }
+    deinit { EVP_MD_CTX_free(context) }
 
     package func restart() {
         check(EVP_DigestInit_ex2(context, algorithm, nil))

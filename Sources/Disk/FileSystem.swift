@@ -25,6 +25,8 @@ package enum FileOpenMode: Sendable {
     case create
     /// Reading and writing; created if missing, emptied otherwise.
     case replace
+    /// The same, for a file that only its owner may read and write.
+    case replacePrivate
 }
 
 /// An advisory lock: it prevents no reads or writes, only conflicting locks.
@@ -144,11 +146,13 @@ extension FileSystem {
     }
 
     /// Replaces a small file as a whole: written to a temporary file, synced, renamed, and the name synced.
+    /// - Parameter mode: `.replace` or `.replacePrivate`.
     package func replaceFile(
-        _ name: String, in directory: String, with bytes: [UInt8]
+        _ name: String, in directory: String, with bytes: [UInt8],
+        as mode: FileOpenMode = .replace
     ) throws(FileSystemError) {
         let aside = directory + "/" + name + ".tmp"
-        let file = try open(aside, .replace)
+        let file = try open(aside, mode)
         defer { file.close() }
         try file.writeAll(bytes, at: 0)
         try file.synchronizeData()

@@ -16,10 +16,18 @@ package struct POSIXFileSystem: FileSystem {
             case .read: O_RDONLY
             case .readWrite: O_RDWR
             case .create: O_RDWR | O_CREAT
-            case .replace: O_RDWR | O_CREAT | O_TRUNC
+            case .replace, .replacePrivate: O_RDWR | O_CREAT | O_TRUNC
             }
-        let descriptor = try check("open", path) { systemOpen(path, flags | O_CLOEXEC, 0o644) }
-        return POSIXFile(descriptor: descriptor, path: path)
+        let permissions: mode_t = mode == .replacePrivate ? 0o600 : 0o644
+        let descriptor = try check("open", path) {
+            systemOpen(path, flags | O_CLOEXEC, permissions)
+        }
+        let file = POSIXFile(descriptor: descriptor, path: path)
+        if mode == .replacePrivate {
+            // A file that was there has the permissions it had.
+            try check("fchmod", path) { fchmod(descriptor, permissions) }
+        }
+        return file
     }
 
     package func rename(

@@ -1,5 +1,6 @@
 import EventLog
 import EventStore
+import GraphQLExecution
 import GraphQLLanguage
 import Logging
 @_spi(Rooms) import RelayRecords
@@ -27,13 +28,15 @@ final class OpenStore: Sendable {
 
     private init(
         _ journal: any EventJournal, storeID: String, _ schema: ServiceSchema, symbols: Symbols,
-        _ logger: Logger
+        _ key: CursorKey, _ logger: Logger
     ) {
         self.logger = logger
         self.journal = journal
         self.storeID = storeID
         file = journal as? FileJournal
-        schemaService = SchemaService(schema, symbols: symbols)
+        schemaService = SchemaService(
+            schema, access: schema.access.sealing(cursorsWith: CursorSeal(key: key.bytes)),
+            symbols: symbols)
     }
 
     /// Opens the journal, folds it, and brings the schema up to date: the first event of a new log holds
@@ -57,7 +60,7 @@ final class OpenStore: Sendable {
             let current = try await bringUpToDate(
                 snapshot, schema, journal, configuration, logger)
             let store = OpenStore(
-                journal, storeID: "memory", schema, symbols: current.symbols, logger)
+                journal, storeID: "memory", schema, symbols: current.symbols, .random(), logger)
             return (store, Folded(snapshot: current))
         case .directory(let directory, let options):
             var options = options
@@ -77,17 +80,20 @@ final class OpenStore: Sendable {
                     `relay log verify \(directory)` says more.
                     """)
             }
-            let opened = try await onThreadOfItsOwn { [options, indexes = schema.indexes] in
-                try EventStore.open(directory, indexes: indexes, options: options)
+            let (opened, key) = try await onThreadOfItsOwn {
+                [options, indexes = schema.indexes] in
+                let opened = try EventStore.open(directory, indexes: indexes, options: options)
+                return (opened, CursorKey.kept(in: directory, options.fileSystem))
             }
             for sentence in opened.report.sentences { logger.warning("\(sentence)") }
+            if let remark = key.remark { logger.warning("\(remark)") }
             logger.info("\(opened.report.summary)")
             do {
                 let current = try await bringUpToDate(
                     opened.snapshot, schema, opened.journal, configuration, logger)
                 let store = OpenStore(
                     opened.journal, storeID: opened.journal.storeID, schema,
-                    symbols: current.symbols, logger)
+                    symbols: current.symbols, key, logger)
                 return (store, Folded(snapshot: current, tail: opened.tail))
             } catch {
                 try await onThreadOfItsOwn { opened.journal.close() }

@@ -204,6 +204,8 @@ public final class Server: Sendable {
         _ configuration: Configuration, _ authentication: Authentication, _ store: OpenStore,
         _ folded: OpenStore.Folded, _ sockets: ListeningSockets, descriptors: Int, _ logger: Logger
     ) async throws -> Server {
+        let authentication = authentication.keeping(
+            claims: store.schemaService.access.mentionedClaims)
         let loops = try await NetworkLoops.start(configuration.loops)
         do {
             // The library warns of what no operator can do anything about: peers that go away, and

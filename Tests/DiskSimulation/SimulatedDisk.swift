@@ -187,13 +187,14 @@ package final class SimulatedDisk: FileSystem, @unchecked Sendable {
     // MARK: FileSystem
 
     package func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
+        let empties = mode == .replace || mode == .replacePrivate
         let node = try perform("open", path, writes: mode != .read) {
             (state) throws(FileSystemError) in
             if let node = state.names[path] {
-                if mode == .replace { node.truncate(to: 0) }
+                if empties { node.truncate(to: 0) }
                 return node
             }
-            guard mode == .create || mode == .replace else {
+            guard mode == .create || empties else {
                 throw FileSystemError(call: "open", path: path, errno: Self.noEntry)
             }
             let node = SimulatedFile.Node(bytes: [])

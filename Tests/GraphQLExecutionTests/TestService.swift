@@ -18,6 +18,8 @@ struct TestService {
 
     let schema: ExecutableSchema
     var draft: Draft
+    /// Of who asks.
+    var cursorSeal: CursorSeal?
 
     init() throws {
         let schema = try Schema.build(Self.sdl)
@@ -102,7 +104,7 @@ struct TestService {
         let coerced = try operation.coerce(variables)
         var execution = Execution(
             operation.plan(for: coerced), variables: coerced, on: draft.snapshot, schema: schema,
-            identity: .unrestricted, recordsDependencies: true)
+            identity: .unrestricted, recordsDependencies: true, cursorSeal: cursorSeal)
         let bytes = execution.response()
         return (bytes, execution.dependencies ?? Dependencies())
     }

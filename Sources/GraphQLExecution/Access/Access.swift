@@ -61,7 +61,16 @@ package final class Access {
     package func isVisible(
         _ record: RecordIndex, for exit: AccessExit, _ dependencies: inout Dependencies?
     ) -> Bool {
-        if state.isVisible(record, &dependencies), isVisibleNow(record, &dependencies) {
+        guard let row = state.snapshot.row(record) else { return false }
+        return isVisible(record, row, for: exit, &dependencies)
+    }
+
+    /// The same of a record with its row.
+    func isVisible(
+        _ record: RecordIndex, _ row: Row, for exit: AccessExit,
+        _ dependencies: inout Dependencies?
+    ) -> Bool {
+        if state.isVisible(record, row, &dependencies), isVisibleNow(record, &dependencies) {
             return true
         }
         hidden[exit, default: 0] += 1
@@ -71,8 +80,10 @@ package final class Access {
     private func isVisibleNow(
         _ record: RecordIndex, _ dependencies: inout Dependencies?
     ) -> Bool {
-        guard let present, let now = counterpart(of: record, in: present) else { return true }
-        return present.isVisible(now, &dependencies)
+        guard let present, let now = counterpart(of: record, in: present),
+            let row = present.snapshot.row(now)
+        else { return true }
+        return present.isVisible(now, row, &dependencies)
     }
 
     package func isVisible(_ record: RecordIndex, for exit: AccessExit) -> Bool {
@@ -148,16 +159,24 @@ package final class Access {
 
 /// What has been decided about one state.
 private final class AccessState {
-    private struct OfType {
+    private final class OfType {
+        let type: NameIndex
         let read: ResolvedRule
         let fields: [NameIndex: ResolvedRule]
+
+        init(_ type: NameIndex, read: ResolvedRule, fields: [NameIndex: ResolvedRule]) {
+            self.type = type
+            self.read = read
+            self.fields = fields
+        }
     }
 
     let snapshot: Snapshot
     private let identity: Identity
     private let rules: AccessRules
     private var types: [NameIndex: OfType] = [:]
-    private var visible: [RecordIndex: Bool] = [:]
+    /// Records of one type come one after the other.
+    private var last: OfType?
 
     init(_ identity: Identity, _ rules: AccessRules, _ snapshot: Snapshot) {
         self.identity = identity
@@ -166,15 +185,20 @@ private final class AccessState {
     }
 
     private func ofType(_ type: NameIndex) -> OfType {
-        if let known = types[type] { return known }
+        if let last, last.type == type { return last }
+        if let known = types[type] {
+            last = known
+            return known
+        }
         let rules = rules.rules(ofType: snapshot.symbols.nameString(type))
         var fields: [NameIndex: ResolvedRule] = [:]
         for (name, rule) in rules.fields {
             guard let key = snapshot.symbols.findName(name) else { continue }
             fields[key] = resolved(rule)
         }
-        let made = OfType(read: resolved(rules.rule(for: .read)), fields: fields)
+        let made = OfType(type, read: resolved(rules.rule(for: .read)), fields: fields)
         types[type] = made
+        last = made
         return made
     }
 
@@ -193,22 +217,18 @@ private final class AccessState {
         }
     }
 
-    func isVisible(_ record: RecordIndex, _ dependencies: inout Dependencies?) -> Bool {
-        guard let row = snapshot.row(record) else { return false }
-        let rule = ofType(row.type).read
-        if case .constant(let isMet) = rule { return isMet }
-        if let known = visible[record] { return known }
-        let isMet = isMet(rule, by: record, row, &dependencies)
-        visible[record] = isMet
-        return isMet
+    func isVisible(
+        _ record: RecordIndex, _ row: Row, _ dependencies: inout Dependencies?
+    ) -> Bool {
+        isMet(ofType(row.type).read, by: record, row, &dependencies)
     }
 
     func mayRead(
         _ field: NameIndex, of record: RecordIndex, _ dependencies: inout Dependencies?
     ) -> Bool {
-        guard let row = snapshot.row(record), let rule = ofType(row.type).fields[field] else {
-            return true
-        }
+        guard let row = snapshot.row(record) else { return true }
+        let ofType = ofType(row.type)
+        guard !ofType.fields.isEmpty, let rule = ofType.fields[field] else { return true }
         return isMet(rule, by: record, row, &dependencies)
     }
 
@@ -280,13 +300,13 @@ private final class AccessState {
         case .behind(let rule):
             guard row.tag(slot) == .link else { return false }
             let linked = row.link(slot)
-            if let known = test.known[linked] { return known }
+            if let known = test.known(linked) { return known }
             // If it does not exist, it may be created.
             dependencies?.insert(linked, [], for: test)
             let isMet =
                 snapshot.row(linked).map { self.isMet(rule, by: linked, $0, &dependencies) }
                 ?? false
-            test.known[linked] = isMet
+            test.know(linked, isMet)
             return isMet
         }
     }

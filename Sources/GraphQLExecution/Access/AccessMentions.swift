@@ -8,6 +8,8 @@ package struct AccessMentions: Sendable, Hashable {
     package var hasRules = false
     package var viewerID = false
     package var claims: Set<String> = []
+    /// Cursors are sealed for who may not see everything.
+    package var hasCursors = false
     /// Swift code decides, which may look at everything that is known of the viewer.
     package var wholeViewer = false
 
@@ -54,6 +56,8 @@ package struct AccessScope: Sendable, Hashable {
             case .nobody: kind = .nobody
             case .viewer: kind = .viewer
             }
+        } else if mentions.hasCursors, case .unrestricted = identity {
+            kind = .unrestricted
         } else {
             kind = .any
         }
@@ -103,6 +107,7 @@ struct AccessMentionCollector {
             let object = schema.schema[object]
             if let rule = schema.fieldRule(of: definition.name, on: object) { mentions.add(rule) }
             for type in schema.reached(by: definition.name, on: object.id) { add(type) }
+            if schema.hasCursors(definition.name, on: object.id) { mentions.hasCursors = true }
         }
         let named = schema.schema[definition.namedType]
         for type in schema.schema.possibleTypes(of: named.id) { add(type) }

@@ -30,6 +30,8 @@ package final class AccessRules: Sendable {
     package let isOpenByDefault: Bool
     private let types: [String: OfType]
     private let roots: [OperationType: [String: AccessRule]]
+    /// For the cursors of those who may not see everything.
+    package let cursorSeal: CursorSeal
     /// Records that were hidden, by exit.
     private let hidden = Lock<[AccessExit: Int]>([:])
 
@@ -38,11 +40,18 @@ package final class AccessRules: Sendable {
     ///   - roots: rules of the fields of the query, mutation and subscription type.
     package init(
         isOpenByDefault: Bool, types: [String: OfType] = [:],
-        roots: [OperationType: [String: AccessRule]] = [:]
+        roots: [OperationType: [String: AccessRule]] = [:], cursorSeal: CursorSeal? = nil
     ) {
+        self.cursorSeal = cursorSeal ?? CursorSeal()
         self.isOpenByDefault = isOpenByDefault
         self.types = types
         self.roots = roots
+    }
+
+    /// The same rules, with cursors that are good for as long as the seal is the same.
+    package func sealing(cursorsWith seal: CursorSeal) -> AccessRules {
+        AccessRules(
+            isOpenByDefault: isOpenByDefault, types: types, roots: roots, cursorSeal: seal)
     }
 
     /// Everything is allowed, also to those who are restricted.

@@ -27,12 +27,23 @@ final class ResolvedTest {
     let keys: [NameIndex]
     let expectation: Expectation
     /// What was found out about records behind links: many records link to the same one.
-    var known: [RecordIndex: Bool] = [:]
+    private var known: [RecordIndex: Bool] = [:]
+    private var last: (record: RecordIndex, isMet: Bool)?
 
     init(key: NameIndex?, expectation: Expectation) {
         self.key = key
         keys = key.map { [$0] } ?? []
         self.expectation = expectation
+    }
+
+    func known(_ record: RecordIndex) -> Bool? {
+        if let last, last.record == record { return last.isMet }
+        return known[record]
+    }
+
+    func know(_ record: RecordIndex, _ isMet: Bool) {
+        last = (record, isMet)
+        known[record] = isMet
     }
 }
 

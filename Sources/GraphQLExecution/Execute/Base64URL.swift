@@ -31,17 +31,18 @@ package enum Base64URL {
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var group: UInt32 = 0
-        var bits = 0
+        var bits: UInt32 = 0
         for byte in text.utf8 {
             guard let value = value(of: byte) else { return nil }
             group = group << 6 | value
             bits += 6
             if bits >= 8 {
                 bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: group >> UInt32(bits)))
+                bytes.append(UInt8(truncatingIfNeeded: group >> bits))
             }
         }
-        return bits < 6 ? bytes : nil
+        // RFC 4648 §3.5: bits that are left over are zero, so that bytes have one text.
+        return bits < 6 && group & (1 << bits - 1) == 0 ? bytes : nil
     }
 
     private static func value(of byte: UInt8) -> UInt32? {

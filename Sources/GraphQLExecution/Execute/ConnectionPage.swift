@@ -1,5 +1,5 @@
 import RelayJSON
-@_spi(Rooms) package import RelayRecords
+@_spi(Rooms) import RelayRecords
 
 /// One page of a connection (Relay's Cursor Connections specification).
 ///
@@ -22,10 +22,11 @@ package struct PageArguments: Sendable, Hashable {
 
 extension ConnectionPage {
     /// Cuts a page out of a list.
-    /// - Parameter isIncluded: whether a linked record belongs to the connection; links to deleted
-    ///   records do not.
-    package init(
-        _ list: LinkList, _ arguments: PageArguments,
+    /// - Parameters:
+    ///   - mark: what cursors name the list by.
+    ///   - isIncluded: whether a linked record belongs to the connection; links to deleted records do not.
+    init(
+        _ list: LinkList, _ mark: ListMark, _ arguments: PageArguments,
         isIncluded: (RecordIndex?) -> Bool
     ) {
         let takesFromEnd = arguments.last != nil && arguments.first == nil
@@ -44,7 +45,9 @@ extension ConnectionPage {
             guard isIncluded(link.record) else { continue }
             hasMore = edges.count == limit
             if hasMore { break }
-            edges.append(ConnectionEdge(record: link.record, position: link.position))
+            edges.append(
+                ConnectionEdge(
+                    record: link.record, position: link.position, list: mark, isVisible: true))
         }
         if takesFromEnd { edges.reverse() }
         var isCutAtStart = takesFromEnd && hasMore

@@ -9,6 +9,12 @@ extension Execution {
         return access.isVisible(record, for: exit, &dependencies)
     }
 
+    @inline(__always)
+    mutating func isVisible(_ record: RecordIndex, _ row: Row, for exit: AccessExit) -> Bool {
+        guard let access else { return true }
+        return access.isVisible(record, row, for: exit, &dependencies)
+    }
+
     /// Whether a field of a visible record may be read.
     mutating func mayRead(_ field: NameIndex, of record: RecordIndex) -> Bool {
         guard let access else { return true }
@@ -31,10 +37,10 @@ extension Execution {
     }
 
     /// The edge of a payload, if its record and the record with the list exist for whom the execution is.
-    mutating func visible(_ edge: ConnectionEdge?, of parent: RecordIndex?) -> ConnectionEdge? {
+    mutating func visible(_ edge: PayloadEdge?) -> PayloadEdge? {
         guard let edge, access != nil else { return edge }
-        for record in [edge.record, parent] {
-            if let record, !isVisible(record, for: .link) { return nil }
+        guard isVisible(edge.record, for: .link), isVisible(edge.owner, for: .link) else {
+            return nil
         }
         return edge
     }

@@ -46,15 +46,18 @@ extension Execution {
         case .connection(let source, let filters):
             guard let list = links(source, of: object) else { return .null }
             let arguments = try arguments(of: field)
-            let page = try PageArguments(arguments)
+            let mark = listMark(source, of: object)
+            let page = try PageArguments(arguments) { readCursor($0, of: mark) }
             let conditions = conditions(filters, arguments, field)
-            let connection = ConnectionPage(list, page) { isIncluded($0, conditions, field) }
+            let connection = ConnectionPage(list, mark, page) {
+                isIncluded($0, conditions, field)
+            }
             return writeObjectValue(.connection(connection), field.shape, field)
         case .links(let source, let filters):
             guard let list = links(source, of: object) else { return .null }
             let conditions = conditions(filters, try arguments(of: field), field)
             let records = list.records.filter { isIncluded($0, conditions, field) }
-            return writeLinks(records, field.shape, field)
+            return writeLinks(records, field.shape, field, areKnownVisible: true)
         case .count(let count):
             writer.write(Int64(self.count(count, of: object, field)))
             return .written
@@ -142,14 +145,17 @@ extension Execution {
     }
 
     private mutating func writeLinks(
-        _ records: [RecordIndex?], _ shape: OutputShape, _ field: FieldPlan
+        _ records: [RecordIndex?], _ shape: OutputShape, _ field: FieldPlan,
+        areKnownVisible: Bool = false
     ) -> Outcome {
         switch shape {
         case .nonNull(let inner):
-            return require(writeLinks(records, inner, field), field)
+            return require(
+                writeLinks(records, inner, field, areKnownVisible: areKnownVisible), field)
         case .list(let element):
             return writeList(records, element, field) { execution, record, shape in
-                execution.writeRecordReference(record, shape, field)
+                execution.writeRecordReference(
+                    record, shape, field, isKnownVisible: areKnownVisible)
             }
         case .leaf, .object:
             return fail("links were found where a \(shape.description) is expected", field)
@@ -192,7 +198,9 @@ extension Execution {
         }
         guard remainingVisits >= 0 else { return false }
         guard let record else { return true }  // a null element stays what it is
-        guard let row = snapshot.row(record), isVisible(record, for: .list) else { return false }
+        guard let row = snapshot.row(record), isVisible(record, row, for: .list) else {
+            return false
+        }
         return conditions.allSatisfy {
             $0.isMet(by: row) && mayRead($0.key, of: record)
         }
@@ -209,7 +217,8 @@ extension Execution {
         case (.pageInfo, .connection(let page)):
             return writeObjectValue(.pageInfo(page), field.shape, field)
         case (.node, .edge(let edge)):
-            return writeRecordReference(edge.record, field.shape, field)
+            return writeRecordReference(
+                edge.record, field.shape, field, isKnownVisible: edge.isVisible)
         case (.cursor, .edge(let edge)):
             writeCursor(edge)
         case (.hasNextPage, .pageInfo(let page)):
@@ -228,13 +237,6 @@ extension Execution {
             return .null
         }
         return .written
-    }
-
-    private mutating func writeCursor(_ edge: ConnectionEdge) {
-        // Base64url has nothing to escape.
-        writer.raw(UInt8(ascii: "\""))
-        ConnectionCursor(edge.position).write(to: &writer)
-        writer.raw(UInt8(ascii: "\""))
     }
 
     private mutating func writeEdges(
@@ -260,8 +262,8 @@ extension Execution {
         case .record:
             return writeRecordReference(payload.record, field.shape, field)
         case .edge:
-            return writeObjectValue(
-                visible(payload.edge, of: payload.parent).map(ObjectValue.edge), field.shape, field)
+            let edge = visible(payload.edge)
+            return writeObjectValue(edge.map { .edge(self.edge($0)) }, field.shape, field)
         case .parent:
             return writeRecordReference(payload.parent, field.shape, field)
         case .deletedID:
@@ -319,11 +321,14 @@ private struct RequiredValue {
 
 extension PageArguments {
     /// Takes first, after, last and before from a connection field's arguments.
-    init(_ arguments: JSONObject) throws(ExecutionError) {
+    /// - Parameter read: what a text names; nil if it is not a cursor of the connection.
+    init(
+        _ arguments: JSONObject, _ read: (String) -> ConnectionCursor?
+    ) throws(ExecutionError) {
         first = try Self.count("first", arguments)
         last = try Self.count("last", arguments)
-        after = try Self.cursor("after", arguments)
-        before = try Self.cursor("before", arguments)
+        after = try Self.cursor("after", arguments, read)
+        before = try Self.cursor("before", arguments, read)
     }
 
     private static func count(
@@ -339,10 +344,10 @@ extension PageArguments {
     }
 
     private static func cursor(
-        _ name: String, _ arguments: JSONObject
+        _ name: String, _ arguments: JSONObject, _ read: (String) -> ConnectionCursor?
     ) throws(ExecutionError) -> ConnectionCursor? {
         guard let text = arguments[name]?.string else { return nil }
-        guard let cursor = ConnectionCursor(text) else {
+        guard let cursor = read(text) else {
             throw ExecutionError(
                 "Argument \"\(name)\" is not a cursor of this connection: \"\(text.shortened)\".",
                 code: .badUserInput)

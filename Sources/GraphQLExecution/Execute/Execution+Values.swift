@@ -47,29 +47,33 @@ extension Execution {
     }
 
     /// Writes a record that a value refers to, or null if it does not exist.
+    /// - Parameter isKnownVisible: it was asked for, as an element of a list.
     mutating func writeRecordReference(
-        _ record: RecordIndex?, _ shape: OutputShape, _ field: FieldPlan
+        _ record: RecordIndex?, _ shape: OutputShape, _ field: FieldPlan,
+        isKnownVisible: Bool = false
     ) -> Outcome {
         switch shape {
         case .nonNull(let inner):
-            return require(writeRecordReference(record, inner, field), field)
+            return require(
+                writeRecordReference(record, inner, field, isKnownVisible: isKnownVisible), field)
         case .object(let selection):
             guard let record else { return .null }
-            return writeLink(record, selection, field)
+            return writeLink(record, selection, field, isKnownVisible: isKnownVisible)
         case .leaf, .list:
             return fail("a record was found where a \(shape.description) is expected", field)
         }
     }
 
     private mutating func writeLink(
-        _ record: RecordIndex, _ selection: SelectionPlan, _ field: FieldPlan
+        _ record: RecordIndex, _ selection: SelectionPlan, _ field: FieldPlan,
+        isKnownVisible: Bool = false
     ) -> Outcome {
         guard let row = snapshot.row(record) else {
             // Deleted, or not created yet: if it is created, the result changes.
             depend(on: record, [], for: field)
             return .null
         }
-        guard isVisible(record, for: .link) else {
+        guard isKnownVisible || isVisible(record, row, for: .link) else {
             depend(on: record, [], for: field)
             return .null
         }

@@ -18,6 +18,8 @@ package struct Execution: ~Copyable {
     let identity: Identity
     /// What they may see; nil: everything.
     let access: Access?
+    /// Writes and reads cursors; nil if they are plain.
+    let cursorSealer: CursorSealer?
     /// What is read. A mutation's root fields each have their own.
     package var snapshot: Snapshot { didSet { access?.move(to: snapshot) } }
     package private(set) var errors: [ExecutionError] = []
@@ -42,14 +44,18 @@ package struct Execution: ~Copyable {
     /// Arguments that depend on variables, coerced on first use.
     private var arguments: [JSONObject?] = []
 
-    /// - Parameter present: if the snapshot is not the present: the present, in which everything must be visible as well.
+    /// - Parameters:
+    ///   - present: if the snapshot is not the present: the present, in which everything must be visible as well.
+    ///   - cursorSeal: nil: cursors are sealed for who may not see everything, with the seal of the rules.
     package init(
         _ plan: Plan, variables: CoercedVariables, on snapshot: Snapshot,
         schema: ExecutableSchema, identity: Identity, present: Snapshot? = nil,
-        recordsDependencies: Bool = false
+        recordsDependencies: Bool = false, cursorSeal: CursorSeal? = nil
     ) {
         self.identity = identity
         access = Access(identity, schema.access, on: snapshot, present: present)
+        let seal = cursorSeal ?? (access == nil ? nil : schema.access.cursorSeal)
+        cursorSealer = seal.map(CursorSealer.init)
         self.plan = plan
         self.variables = variables
         self.schema = schema

@@ -22,10 +22,24 @@ package enum ObjectValue: Sendable {
 package struct ConnectionEdge: Sendable, Hashable {
     package let record: RecordIndex?
     package let position: Int
+    let list: ListMark
+    /// Its record is visible: only such ones are on a page.
+    var isVisible = false
+}
 
-    package init(record: RecordIndex?, position: Int) {
+/// The edge that a mutation has added: a link, and its place in the list of a record.
+package struct PayloadEdge: Sendable, Hashable {
+    package let record: RecordIndex
+    package let position: Int
+    /// The field that holds the list.
+    package let key: NameIndex
+    package let owner: RecordIndex
+
+    package init(record: RecordIndex, position: Int, key: NameIndex, owner: RecordIndex) {
         self.record = record
         self.position = position
+        self.key = key
+        self.owner = owner
     }
 }
 
@@ -34,13 +48,13 @@ package struct MutationPayload: Sendable, Hashable {
     /// The record that was created or changed.
     package var record: RecordIndex?
     /// The new link in the list that the record was added to.
-    package var edge: ConnectionEdge?
+    package var edge: PayloadEdge?
     package var parent: RecordIndex?
     package var deletedID: String?
     package var clientMutationID: JSONValue?
 
     package init(
-        record: RecordIndex? = nil, edge: ConnectionEdge? = nil, parent: RecordIndex? = nil,
+        record: RecordIndex? = nil, edge: PayloadEdge? = nil, parent: RecordIndex? = nil,
         deletedID: String? = nil, clientMutationID: JSONValue? = nil
     ) {
         self.record = record

@@ -85,6 +85,14 @@ extension ExecutableSchema {
         }
     }
 
+    /// Whether a field has a connection, or a payload's edge.
+    func hasCursors(_ field: String, on type: TypeID) -> Bool {
+        switch resolver(of: field, on: type) {
+        case .connection?, .payloadPart(.edge)?: true
+        default: false
+        }
+    }
+
     private func nodes(ofConnectionIn field: String, on type: TypeID) -> [TypeID] {
         guard let field = schema[type].field(field),
             let edge = schema[field.namedType].field("edges")?.namedType,

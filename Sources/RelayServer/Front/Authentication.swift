@@ -34,26 +34,31 @@ struct Authentication: Sendable {
     private let admitsNobody: Bool
     private let onRefusal: @Sendable (TokenError) -> Void
     /// The claims that rules look at; nil: all that are about the viewer.
-    private let claims: Set<String>?
+    private var claims: Set<String>?
 
     /// - Parameters:
     ///   - tokens: those without a name.
     ///   - viewers: those of viewers.
     ///   - verifier: looks at every other token.
-    ///   - claims: those that rules look at. Others are forgotten: tokens that differ in them are as good as equal.
     ///   - onRefusal: hears why the verifier has refused one.
     init(
         tokens: [String], viewers: [Server.ViewerToken] = [], verifier: TokenVerifier? = nil,
-        claims: Set<String>? = nil,
         onRefusal: @escaping @Sendable (TokenError) -> Void = { _ in }
     ) {
         self.verifier = verifier
         self.onRefusal = onRefusal
-        self.claims = claims
         self.tokens =
             tokens.map { (Array($0.utf8), .unrestricted) }
             + viewers.map { (Array($0.token.utf8), .viewer(Viewer(id: $0.viewer))) }
         admitsNobody = !viewers.isEmpty || verifier != nil
+    }
+
+    /// Forgets other claims than these, so that tokens that differ in others are as good as equal.
+    /// - Parameter claims: those that rules look at; nil: all that are about the viewer.
+    func keeping(claims: Set<String>?) -> Authentication {
+        var kept = self
+        kept.claims = claims
+        return kept
     }
 
     /// No token is needed, and none is looked at.

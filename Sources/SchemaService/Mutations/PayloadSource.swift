@@ -49,13 +49,14 @@ extension Snapshot {
 
     fileprivate func edge(
         to record: RecordIndex, in key: NameIndex, of parent: RecordIndex
-    ) -> ConnectionEdge? {
+    ) -> PayloadEdge? {
         let links = links(key, of: parent)
         // Nearly always it was just added at the end.
         if let last = links.previous(from: links.end - 1), last.record == record {
-            return ConnectionEdge(record: record, position: last.position)
+            return PayloadEdge(
+                record: record, position: last.position, key: key, owner: parent)
         }
         return position(of: record, in: key, of: parent)
-            .map { ConnectionEdge(record: record, position: $0) }
+            .map { PayloadEdge(record: record, position: $0, key: key, owner: parent) }
     }
 }

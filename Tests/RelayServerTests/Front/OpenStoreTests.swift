@@ -42,6 +42,25 @@ import Threads
         await store.close()
     }
 
+    @Test func pageCursorsAreSealedWithTheSameKeyAfterARestart() async throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let first = try await open()
+        await first.store.close()
+        let second = try await open()
+        await second.store.close()
+        #expect(first.store.schemaService.access.cursorSeal == second.store.cursorSeal)
+        #expect((first.lines.all + second.lines.all).allSatisfy { !$0.contains("cursor") })
+
+        try Data([1, 2]).write(to: URL(filePath: directory + "/cursor-key"))
+        let third = try await open()
+        await third.store.close()
+        #expect(third.store.schemaService.access.cursorSeal != first.store.cursorSeal)
+        #expect(
+            third.lines.all.contains {
+                $0.hasPrefix("\(directory)/cursor-key has 2 bytes instead of 16")
+            }, "\(third.lines.all)")
+    }
+
     /// Nobody waits for a checkpoint, so only the log tells that none is written any more.
     @Test func aCheckpointThatCannotBeWrittenIsLogged() async throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }

@@ -19,6 +19,8 @@ struct ServiceUnderTest {
     let schema: ServiceSchema
     let service: SchemaService
     private(set) var snapshot: Snapshot
+    /// Of who asks.
+    var cursorSeal: CursorSeal?
     /// What the last mutation wrote.
     private(set) var lastWrites = WriteSet.empty
     /// The last mutation as the log would have it.
@@ -63,7 +65,7 @@ struct ServiceUnderTest {
         let variables = try operation.coerce(variables)
         var execution = Execution(
             operation.plan(for: variables), variables: variables, on: snapshot,
-            schema: service.executable, identity: .unrestricted)
+            schema: service.executable, identity: .unrestricted, cursorSeal: cursorSeal)
         return String(decoding: execution.response(), as: UTF8.self)
     }
 
@@ -91,7 +93,7 @@ struct ServiceUnderTest {
         let variables = try operation.coerce(variables)
         var execution = Execution(
             operation.plan(for: variables), variables: variables, on: snapshot,
-            schema: service.executable, identity: .unrestricted)
+            schema: service.executable, identity: .unrestricted, cursorSeal: cursorSeal)
         execution.beginRootFields()
         let field = execution.rootField(0).name
         let result: Result<ObjectValue, ExecutionError>
