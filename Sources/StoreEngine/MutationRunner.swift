@@ -93,7 +93,7 @@ package struct MutationRunner: Sendable {
                 commits.append(done)
                 byteCount += done.commit.byteCount
                 guard byteCount <= byteLimit else { return nil }
-                execution.snapshot = done.commit.snapshot
+                execution.move(to: done.commit.snapshot)
                 value = .success(.payload(done.payload))
             case .failure(let error): value = .failure(error)
             }

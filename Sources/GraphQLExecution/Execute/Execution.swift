@@ -21,7 +21,7 @@ package struct Execution: ~Copyable {
     /// Writes and reads cursors; nil if they are plain.
     let cursorSealer: CursorSealer?
     /// What is read. A mutation's root fields each have their own.
-    package var snapshot: Snapshot { didSet { access?.move(to: snapshot) } }
+    package private(set) var snapshot: Snapshot
     package private(set) var errors: [ExecutionError] = []
     private var hasMoreErrors = false
     /// How many errors a result tells of; one after them says that there are more.
@@ -52,8 +52,9 @@ package struct Execution: ~Copyable {
         schema: ExecutableSchema, identity: Identity, present: Snapshot? = nil,
         recordsDependencies: Bool = false, cursorSeal: CursorSeal? = nil
     ) {
+        let access = Access(identity, schema.access, on: snapshot, present: present)
         self.identity = identity
-        access = Access(identity, schema.access, on: snapshot, present: present)
+        self.access = access
         let seal = cursorSeal ?? (access == nil ? nil : schema.access.cursorSeal)
         cursorSealer = seal.map(CursorSealer.init)
         self.plan = plan
@@ -107,6 +108,12 @@ package struct Execution: ~Copyable {
     package mutating func discardData() {
         begin()
         writer.writeNull()
+    }
+
+    /// The next root field reads another state.
+    package mutating func move(to snapshot: Snapshot) {
+        self.snapshot = snapshot
+        access?.move(to: snapshot)
     }
 
     /// Writes one root field of the plan with the value `source`, or an error.

@@ -100,7 +100,7 @@ struct ServiceUnderTest {
         do throws(ExecutionError) {
             let outcome = try run(field, try execution.rootArguments(0))
             result = .success(.payload(outcome.payload))
-            execution.snapshot = snapshot
+            execution.move(to: snapshot)
         } catch {
             result = .failure(error)
         }
