@@ -91,6 +91,9 @@ package final class Access {
         return isVisible(record, for: exit, &dependencies)
     }
 
+    /// Whether all records of a type are visible in the state that is read, which is the present.
+    func isOpen(_ type: NameIndex) -> Bool { present == nil && state.seesAll(ofType: type) }
+
     /// Whether all records of these types are visible, whatever is in them.
     func seesAll(ofTypes types: [NameIndex]) -> Bool {
         types.allSatisfy { type in
@@ -175,8 +178,8 @@ private final class AccessState {
     private let identity: Identity
     private let rules: AccessRules
     private var types: [NameIndex: OfType] = [:]
-    /// Records of one type come one after the other.
-    private var last: OfType?
+    /// Records of one type come one after the other. Nothing else reads it while it is written.
+    @exclusivity(unchecked) private var last: OfType?
 
     init(_ identity: Identity, _ rules: AccessRules, _ snapshot: Snapshot) {
         self.identity = identity

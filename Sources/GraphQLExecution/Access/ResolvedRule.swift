@@ -28,7 +28,8 @@ final class ResolvedTest {
     let expectation: Expectation
     /// What was found out about records behind links: many records link to the same one.
     private var known: [RecordIndex: Bool] = [:]
-    private var last: (record: RecordIndex, isMet: Bool)?
+    /// Nothing else reads it while it is written.
+    @exclusivity(unchecked) private var last: (record: RecordIndex, isMet: Bool)?
 
     init(key: NameIndex?, expectation: Expectation) {
         self.key = key

@@ -9,9 +9,14 @@ extension Execution {
         return access.isVisible(record, for: exit, &dependencies)
     }
 
+    /// The same of a record with its row: most often one of a type whose records are all visible.
     @inline(__always)
     mutating func isVisible(_ record: RecordIndex, _ row: Row, for exit: AccessExit) -> Bool {
-        guard let access else { return true }
+        guard let access, row.type != openType else { return true }
+        if access.isOpen(row.type) {
+            openType = row.type
+            return true
+        }
         return access.isVisible(record, row, for: exit, &dependencies)
     }
 

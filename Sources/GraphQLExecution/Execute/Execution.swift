@@ -18,6 +18,8 @@ package struct Execution: ~Copyable {
     let identity: Identity
     /// What they may see; nil: everything.
     let access: Access?
+    /// A type whose records are all visible.
+    var openType: NameIndex?
     /// Writes and reads cursors; nil if they are plain.
     let cursorSealer: CursorSealer?
     /// What is read. A mutation's root fields each have their own.
@@ -113,6 +115,7 @@ package struct Execution: ~Copyable {
     /// The next root field reads another state.
     package mutating func move(to snapshot: Snapshot) {
         self.snapshot = snapshot
+        openType = nil
         access?.move(to: snapshot)
     }
 
