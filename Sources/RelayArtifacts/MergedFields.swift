@@ -1,7 +1,7 @@
 /// What is selected on one object, one field for each name in the response, in order.
 ///
-/// Two fields with the same name are one: validation ensured that they mean the same. Only the first of several
-/// leaves is kept, but all links, because each may select something else of the linked objects.
+/// Two fields with the same name are one: validation ensured that they mean the same. Of several leaves one is kept,
+/// but all links, because each may select something else of the linked objects.
 package struct MergedFields<Leaf, Link> {
     package enum Field {
         case leaf(Leaf)
@@ -14,8 +14,17 @@ package struct MergedFields<Leaf, Link> {
 
     package init() {}
 
-    package mutating func add(_ name: String, leaf: Leaf) {
-        if fields[name] == nil { append(name, .leaf(leaf)) }
+    /// - Parameter join: gives the first leaf of a name what it lacks of a later one.
+    package mutating func add(
+        _ name: String, leaf: Leaf, join: (inout Leaf, Leaf) -> Void = { _, _ in }
+    ) {
+        switch fields[name] {
+        case nil: append(name, .leaf(leaf))
+        case .leaf(var first)?:
+            join(&first, leaf)
+            fields[name] = .leaf(first)
+        case .links?: break
+        }
     }
 
     package mutating func add(_ name: String, link: Link) {

@@ -38,7 +38,7 @@ enum RelayDirectives {
         directive @deleteRecord on FIELD
 
         enum RequiredFieldAction { NONE LOG THROW }
-        directive @required(action: RequiredFieldAction! = NONE) on FIELD
+        directive @required(action: RequiredFieldAction!) on FIELD
         enum CatchFieldTo { RESULT NULL }
         directive @catch(to: CatchFieldTo! = RESULT) on FIELD | FRAGMENT_DEFINITION | QUERY | MUTATION | SUBSCRIPTION
         directive @throwOnFieldError on FRAGMENT_DEFINITION | QUERY | MUTATION | SUBSCRIPTION

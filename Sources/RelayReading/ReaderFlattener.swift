@@ -11,12 +11,30 @@ struct ReaderFlattener {
     private let pins: NamePins
     private(set) var questions: TypeQuestions
 
-    private var selected = MergedFields<
-        (field: ReaderScalarField, isClient: Bool), (field: ReaderLinkedField, isClient: Bool)
-    >()
+    private var selected = MergedFields<Leaf, (field: ReaderLinkedField, isClient: Bool)>()
     private var spreads: [String: SpreadArguments] = [:]
     /// By name, in order, what is read under it; nothing if the record is of another type.
     private var aliases: [(name: String, selections: [[ReaderSelection]])] = []
+
+    private struct Leaf {
+        let field: ReaderScalarField
+        let isClient: Bool
+        /// Of all places where the field is selected: the compiler adds some, without directives.
+        var required: RequiredAction?
+        var catchTo: CatchTarget?
+
+        init(_ field: ReaderScalarField, isClient: Bool) {
+            self.field = field
+            self.isClient = isClient
+            required = field.required
+            catchTo = field.catchTo
+        }
+
+        mutating func join(_ other: Leaf) {
+            required = required ?? other.required
+            catchTo = catchTo ?? other.catchTo
+        }
+    }
 
     init(
         type: NameIndex?, rootTypename: String?, _ variables: VariableData, _ symbols: Symbols,
@@ -34,7 +52,9 @@ struct ReaderFlattener {
         for selection in selections {
             switch selection {
             case .scalarField(let field):
-                selected.add(field.responseName, leaf: (field, isClient))
+                selected.add(field.responseName, leaf: Leaf(field, isClient: isClient)) {
+                    $0.join($1)
+                }
             case .linkedField(let field):
                 selected.add(field.responseName, link: (field, isClient))
             case .fragmentSpread(let spread):
@@ -75,24 +95,25 @@ struct ReaderFlattener {
         for (name, selected) in selected.all {
             let text = symbols.nameText(pins.name(name))
             switch selected {
-            case .leaf((let field, let isClient)):
+            case .leaf(let leaf):
                 let kind: FlatReading.Field.Kind =
-                    switch field.name {
+                    switch leaf.field.name {
                     case "__typename": .typename
                     case "__id": .dataID
                     default: .scalar
                     }
                 fields.append(
                     .init(
-                        name: text, key: key(field.key), kind: kind, required: field.required,
-                        catchTo: field.catchTo, isClient: isClient, child: nil, childPlace: 0))
+                        name: text, key: key(leaf.field.key), kind: kind, required: leaf.required,
+                        catchTo: leaf.catchTo, isClient: leaf.isClient, child: nil, childPlace: 0))
             case .links(let links):
                 let parts = links.map(\.field)
-                let first = parts[0]
+                // A connection has what the field has, and further pages.
+                let kept = parts.first(where: \.isHandled) ?? parts[0]
                 let child = ReaderPlan(parts.map(\.selections), variables, symbols, pins)
                 fields.append(
                     .init(
-                        name: text, key: key(first.key), kind: first.plural ? .plural : .linked,
+                        name: text, key: key(kept.key), kind: kept.plural ? .plural : .linked,
                         required: parts.lazy.compactMap(\.required).first,
                         catchTo: parts.lazy.compactMap(\.catchTo).first,
                         isClient: links[0].isClient,

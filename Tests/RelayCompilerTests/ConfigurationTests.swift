@@ -51,6 +51,18 @@ import Testing
             "Expected \"imports\" to name modules, such as \"Foundation\", not \"Found ation\"."
         ),
         (
+            #"{"imports": ["class"]}"#, "1:14",
+            "Expected \"imports\" to name modules, such as \"Foundation\", not \"class\"."
+        ),
+        (
+            #"{"imports": ["Dates", "Any"]}"#, "1:23",
+            "Expected \"imports\" to name modules, such as \"Foundation\", not \"Any\"."
+        ),
+        (
+            #"{"scalars": {"Date": "Dates.in"}}"#, "1:22",
+            "Expected the name of a Swift type for \"Date\", such as \"Date\", not \"Dates.in\"."
+        ),
+        (
             #"{"access": "all"}"#, "1:12",
             "\"access\" must be \"internal\", \"package\" or \"public\"."
         ),
@@ -89,7 +101,8 @@ import Testing
 
     @Test(arguments: [
         "Date", "Foundation.Date", "`Type`", "Größe", "_A1", "Tagged<User, Int>", "A<B?>.C<[D]>?",
-        "[Double]", "[String: [Int?]]", "A< B , C >", "[ Swift.String : [String: A] ]",
+        "[Double]", "Box<Any>", "A.`in`", "[String: [Int?]]", "A< B , C >",
+        "[ Swift.String : [String: A] ]",
     ])
     func typesAreNamesAndWhatTheyAreMadeOf(_ type: String) throws {
         let text = #"{"scalars": {"Date": "\#(type)"}}"#

@@ -20,9 +20,13 @@ import Testing
             "query Q { user { userId @requird } }",
             "Unknown directive \"@requird\". Did you mean \"@required\"? (1:25)"),
         Mistake(
-            "query Q { user { userId @required(acton: LOG) } }",
-            "Unknown argument \"acton\" on directive \"@required\". Did you mean \"action\"? (1:35)"
+            "query Q { user { userId @required(action: LOG, acton: LOG) } }",
+            "Unknown argument \"acton\" on directive \"@required\". Did you mean \"action\"? (1:48)"
         ),
+        Mistake(
+            "query Q { user { userId @required } }",
+            "Directive \"@required\" argument \"action\" of type \"RequiredFieldAction!\" is required, "
+                + "but it was not provided. (1:25)"),
         Mistake(
             "query Q { user { userId @required(action: LOUD) } }",
             "Value \"LOUD\" does not exist in \"RequiredFieldAction\" enum. Did you mean the enum "

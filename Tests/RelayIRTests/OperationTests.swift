@@ -169,7 +169,7 @@ import Testing
                 todos(first: 1) @catch { edges { node @required(action: THROW) { text } } }
               }
             }
-            fragment F on User @catch(to: NULL) @relay(plural: true) { __id userId @required }
+            fragment F on User @catch(to: NULL) @relay(plural: true) { __id userId @required(action: NONE) }
             """, ExampleSchema.todo())
         let request = try #require(documents.operation("Q")?.request)
         #expect(

@@ -307,7 +307,7 @@ import Testing
             "Field \"userId\" must be @catch with the same \"to\" wherever it is selected. (1:18, 1:42)"
         ),
         Mistake(
-            "query Q { user { userId @catch @required } }",
+            "query Q { user { userId @catch @required(action: NONE) } }",
             "Field \"userId\" cannot be both @catch and @required. (1:32)"),
         Mistake(
             "query Q @catch @throwOnFieldError { user { userId } }",

@@ -107,6 +107,29 @@ enum TodoDocuments {
           me { id todos(first: 2, complete: $complete) @connection(key: "Filtered_todos") {
             edges { cursor node { id text } } } }
         }
+        query Full($full: Boolean!, $cursor: String) {
+          me { id
+            todos(first: 2, after: $cursor) { totalCount }
+            ... @include(if: $full) {
+              todos(first: 2, after: $cursor) @connection(key: "Full_todos") { edges { node { id } } } } }
+        }
+        query FullFirst($count: Boolean!, $cursor: String) {
+          me { id
+            todos(first: 2, after: $cursor) @connection(key: "Full_todos") { edges { node { id } } }
+            ... @include(if: $count) { todos(first: 2, after: $cursor) { totalCount } } }
+        }
+        query FullOfType($cursor: String) {
+          search { ... on Node { ... on User { todos(first: 2, after: $cursor) { totalCount } } }
+            ... on User { todos(first: 2, after: $cursor) @connection(key: "Full_todos") { edges { node { id } } } } }
+        }
+        query CaughtCursors($with: Boolean!) {
+          me { id todos(first: 2) @connection(key: "Todos_todos") {
+            edges { node { id } } ... @include(if: $with) { edges { cursor @catch(to: RESULT) } } } }
+        }
+        query RequiredCursors($with: Boolean!) {
+          me { id todos(first: 2) @connection(key: "Todos_todos") {
+            edges { node { id } } ... @include(if: $with) { edges { cursor @required(action: NONE) } } } }
+        }
         fragment Row_todo on Todo { id text complete author { id name } }
         query One($id: ID!) { node(id: $id) { id ... on Todo { text complete weight priority tags extra author { id name } } ... on User { name } } }
         query Search($text: String) { search(text: $text) { __typename ... on Todo { id text } ... on User { id name } } }

@@ -111,4 +111,8 @@ public final class ReaderLinkedField: Sendable {
 
     /// The storage key, if it does not depend on variables.
     package var storageKey: String? { key.constant }
+
+    /// Whether it is what a handler keeps of the field, such as a connection. No field of a schema has such a name;
+    /// those of GraphQL's own are called so wherever they are selected.
+    package var isHandled: Bool { name.hasPrefix("__") }
 }

@@ -19,7 +19,7 @@ struct SwiftTypeSyntax {
     /// A name, or names with periods between them: a module in another.
     static func isModule(_ text: String) -> Bool {
         guard let type = SwiftTypeSyntax(text) else { return false }
-        return type.names == [text]
+        return type.names == [text] && !["Any", "Self"].contains(text)
     }
 
     private typealias Text = Substring.UnicodeScalarView
@@ -74,7 +74,8 @@ struct SwiftTypeSyntax {
         guard let first = rest.first, Self.isHead(first) else { return nil }
         rest = rest.dropFirst().drop { Self.isHead($0) || $0.properties.isXIDContinue }
         if isQuoted, !take("`") { return nil }
-        return String(start[..<rest.startIndex])
+        let name = String(start[..<rest.startIndex])
+        return SwiftNames.isReserved(name) ? nil : name
     }
 
     private static func isHead(_ scalar: Unicode.Scalar) -> Bool {

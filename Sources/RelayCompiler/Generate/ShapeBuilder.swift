@@ -7,10 +7,19 @@ struct ShapeBuilder {
     let schema: Schema
     /// Whether fields that the compiler has added count: those by which records are identified.
     var isComplete = false
+    private let known = KnownShapes()
 
     func shape(of tree: SelectionTree) -> DataShape { shape(of: [DataShape.Source(tree: tree)]) }
 
     private func shape(of sources: [DataShape.Source]) -> DataShape {
+        let parts = sources.map(KnownShapes.Part.init)
+        if let shape = known.shapes[parts] { return shape }
+        let shape = newShape(of: sources)
+        known.shapes[parts] = shape
+        return shape
+    }
+
+    private func newShape(of sources: [DataShape.Source]) -> DataShape {
         let type = narrowest(sources.map(\.tree.type))
         if type.kind == .object { return shape(of: sources, place: type, object: type) }
         var objects: [NamedType] = []
@@ -169,5 +178,27 @@ struct ShapeBuilder {
             isClient: !["__id", "id"].contains(first.name) && schema.isClient(first),
             directives: found.occurrences.map { $0.field?.directives ?? [] }, shape: inner,
             trees: sources.map(\.tree))
+    }
+}
+
+/// The shapes made so far. Of an abstract type, each object type has the same fields once more, and so has what is
+/// in them: there would be exponentially many.
+private final class KnownShapes {
+    var shapes: [[Part]: DataShape] = [:]
+
+    struct Part: Hashable {
+        let source: DataShape.Source
+
+        init(_ source: DataShape.Source) { self.source = source }
+
+        static func == (left: Part, right: Part) -> Bool {
+            left.source.tree === right.source.tree
+                && left.source.isConditional == right.source.isConditional
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(ObjectIdentifier(source.tree))
+            hasher.combine(source.isConditional)
+        }
     }
 }

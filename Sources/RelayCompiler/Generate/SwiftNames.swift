@@ -11,6 +11,16 @@ enum SwiftNames {
         "Type", "Protocol",
     ]
 
+    /// Of these words, those that are names all the same where a type or a module is named.
+    private static let typeNames: Set<String> = [
+        "Any", "Protocol", "Self", "Type", "await", "open",
+    ]
+
+    /// Whether a word is no name of a type or a module unless it is quoted.
+    static func isReserved(_ word: String) -> Bool {
+        keywords.contains(word) && !typeNames.contains(word)
+    }
+
     /// Types that generated code or programs name without their module: a type of the schema must not hide them.
     private static let types: Set<String> = [
         // Of Swift and Foundation.

@@ -47,7 +47,7 @@ struct ValueStruct {
     private var scope: NameScope {
         NameScope([
             "variableData", "variableValue", "presentVariableValue", "NullableField", "hashValue",
-            "null",
+            "null", "RawValue", "VariableData", "Variables",
         ])
     }
 

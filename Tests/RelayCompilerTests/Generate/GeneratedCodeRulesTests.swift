@@ -1,3 +1,4 @@
+import Foundation
 import GraphQLLanguage
 import RelayArtifacts
 import RelayCompiler
@@ -113,6 +114,22 @@ import Testing
         let file = code.file(["AQuery"])
         #expect(file.contains("price: [Amount]?"))
         #expect(file.contains("struct Amount_") && !file.contains("struct Amount:"))
+    }
+
+    /// Or each level would multiply the work: 9 to the power of 12 in all.
+    @Test(.timeLimit(.minutes(5))) func abstractTypesNestDeeply() throws {
+        let types = (1...8).map { "type T\($0) implements Node { id: ID! node: Node a\($0): Int }" }
+        let depth = 12
+        let level = "node { id ... on Node { __typename } ... on T1 { a1 } ... on T2 { a2 } "
+        let code = try code(
+            "interface Node { id: ID! node: Node } type Query { node: Node } "
+                + types.joined(separator: " "),
+            "query AQuery { " + String(repeating: level, count: depth)
+                + String(repeating: "}", count: depth) + " }")
+        let text = code.file(["AQuery"])
+        // What all cases have is written once.
+        #expect(text.components(separatedBy: "enum Node_node:").count == depth + 1)
+        #expect(text.components(separatedBy: "var a1: Int?").count == depth + 1)
     }
 
     @Test func whateverADocumentContainsIsOneLiteral() throws {

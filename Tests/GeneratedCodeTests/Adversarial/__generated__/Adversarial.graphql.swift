@@ -2814,3 +2814,116 @@ struct AdvTimesQuery: Relay.Operation, Hashable, Sendable {
         init(_ record: inout RecordReader) throws { times = try record.optionalScalar("times") }
     }
 }
+
+struct AdvWordsQuery: Relay.Operation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvWordsQuery",0,1,["Query",[[1,"type",[[0,"default","init",[["in",\#
+            "RawValue"]]],[0,"default","self",[["in","Variables"]]],[0,"default","record",\#
+            [["in","VariableData"]]],[0,"default","value",[["in","rawValue"]]],[0,"default",\#
+            "a",[["in","Set"]]],[0,"default","b",[["in","hash"]]],[0,"default","c",[["in",\#
+            "Int"]]]],"Type"]],["RawValue","Variables","VariableData","rawValue","Set",\#
+            "hash","Int"]],[[[1,"type",[[0,"default","init",[["in","RawValue"]]],[0,\#
+            "default","self",[["in","Variables"]]],[0,"default","record",[["in",\#
+            "VariableData"]]],[0,"default","value",[["in","rawValue"]]],[0,"default","a",\#
+            [["in","Set"]]],[0,"default","b",[["in","hash"]]],[0,"default","c",[["in",\#
+            "Int"]]]],"Type"]]],"query AdvWordsQuery($RawValue: Int, $Variables: Int,\#
+             $VariableData: Int, $rawValue: Int, $Set: Int, $hash: Int, $Int: Int) {\n\#
+              type {\n\#
+                init: default(in: $RawValue)\n\#
+                self: default(in: $Variables)\n\#
+                record: default(in: $VariableData)\n\#
+                value: default(in: $rawValue)\n\#
+                a: default(in: $Set)\n\#
+                b: default(in: $hash)\n\#
+                c: default(in: $Int)\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    var variables: Variables
+
+    init(variables: Variables) { self.variables = variables }
+
+    init(
+        RawValue_: Int? = nil, Variables_: Int? = nil, VariableData_: Int? = nil,
+        rawValue: Int? = nil, Set: Int? = nil, hash: Int? = nil, Int: Int? = nil
+    ) {
+        self.init(variables: Variables(
+            RawValue_: RawValue_, Variables_: Variables_, VariableData_: VariableData_,
+            rawValue: rawValue, Set: Set, hash: hash, Int: Int
+        ))
+    }
+
+    struct Variables: VariableDataConvertible, Hashable, Sendable {
+        var RawValue_: Int?
+        var Variables_: Int?
+        var VariableData_: Int?
+        var rawValue: Int?
+        var Set: Int?
+        var hash: Int?
+        var Int: Int?
+        /// Which fields are null where they are nil; the others are left out.
+        var null: Set<NullableField>
+
+        init(
+            RawValue_: Int? = nil, Variables_: Int? = nil, VariableData_: Int? = nil,
+            rawValue: Int? = nil, Set: Int? = nil, hash: Int? = nil, Int: Int? = nil,
+            null: Set<NullableField> = []
+        ) {
+            self.RawValue_ = RawValue_
+            self.Variables_ = Variables_
+            self.VariableData_ = VariableData_
+            self.rawValue = rawValue
+            self.Set = Set
+            self.hash = hash
+            self.Int = Int
+            self.null = null
+        }
+
+        var variableData: VariableData {
+            VariableData(
+                [
+                    "RawValue": RawValue_, "Variables": Variables_, "VariableData": VariableData_,
+                    "rawValue": rawValue, "Set": Set, "hash": hash, "Int": Int
+                ], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        enum NullableField: String, Hashable, Sendable {
+            case RawValue_ = "RawValue"
+            case Variables_ = "Variables"
+            case VariableData_ = "VariableData"
+            case rawValue
+            case Set
+            case hash
+            case Int
+        }
+    }
+
+    struct Data: ReadableRecord, Equatable {
+        var type: Type_type
+
+        init(_ record: inout RecordReader) throws { type = try record.linked("type") }
+
+        struct Type_type: ReadableRecord, Equatable {
+            var `init`: String?
+            var self_: String?
+            var record: String?
+            var value: String?
+            var a: String?
+            var b: String?
+            var c: String?
+
+            init(_ record: inout RecordReader) throws {
+                `init` = try record.optionalString("init")
+                self_ = try record.optionalString("self")
+                self.record = try record.optionalString("record")
+                value = try record.optionalString("value")
+                a = try record.optionalString("a")
+                b = try record.optionalString("b")
+                c = try record.optionalString("c")
+            }
+        }
+    }
+}
