@@ -309,7 +309,8 @@ let package = Package(
                 "HTTPMessages",
                 "LoopbackPorts", "Relay",
                 "RelayArtifacts", "RelayIR", "RelayJSON", "RelayLink", "RelayServer", "RelayStore",
-                "SchemaService", "StoreEngine", "Threads", "TodoMutations", "WebSocketIO", logging,
+                "SchemaService", "StoreEngine", "Threads", "TodoMutations", "WebSocketIO",
+                "WebSocketTesting", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
         tests(
