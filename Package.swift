@@ -298,9 +298,9 @@ let package = Package(
             of: "RelayServer",
             [
                 "CCrypto", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "HTTPMessages", "RelayArtifacts", "RelayJSON", "RelayRecords",
-                "RelayStore", "ResultPatches", "SchemaService", "StoreEngine", "Threads",
-                "WebSocketIO", "WebSocketTesting", logging,
+                "GraphQLTransportWS", "HTTPMessages", "JSONWebTokens", "RelayArtifacts",
+                "RelayJSON", "RelayRecords", "RelayStore", "ResultPatches", "SchemaService",
+                "StoreEngine", "Threads", "WebSocketIO", "WebSocketTesting", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",

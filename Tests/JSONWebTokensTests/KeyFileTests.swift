@@ -40,6 +40,7 @@ import Threads
                     case .loaded(let keys):
                         "loaded \(keys.keys.map { $0.id ?? "-" }) skipped \(keys.skipped.count)"
                     case .kept(let error): "kept: \(error)"
+                    case .missing(let error): "missing: \(error)"
                     }
                 self.log.withLock { $0.append(line) }
             }

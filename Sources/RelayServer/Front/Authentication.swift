@@ -60,6 +60,9 @@ struct Authentication: Sendable {
     /// No token is needed, and none is looked at.
     var isOpen: Bool { tokens.isEmpty && verifier == nil }
 
+    /// Whether JSON Web Tokens are accepted as soon as there are keys.
+    var isWithoutKeys: Bool { verifier.map { !$0.hasKeys } ?? false }
+
     /// Looks at `Authorization: Bearer T` of an HTTP request or a handshake.
     func decide(headers: HTTPHeaders) -> Decision {
         if isOpen { return .admitted(.unrestricted) }

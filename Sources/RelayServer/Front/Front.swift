@@ -157,10 +157,13 @@ final class Front: HTTPServerHandler {
         case "/healthz":
             return responder.respond(HTTPResponse(status: 200, text: "ok"))
         case "/readyz":
-            let service = service
+            let (service, authentication) = (service, authentication)
             // The log is open and folded before the port is; what is left is whether it takes mutations.
             Task.detached(priority: .high) {
-                let reason = await service.unreadiness()
+                let reason =
+                    authentication.isWithoutKeys
+                    ? "The keys for JSON Web Tokens have not been fetched yet."
+                    : await service.unreadiness()
                 responder.respond(
                     HTTPResponse(status: reason == nil ? 200 : 503, text: reason ?? "ok"))
             }
