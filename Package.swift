@@ -302,9 +302,9 @@ let package = Package(
             of: "RelayServer",
             [
                 "CCrypto", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "HTTPMessages", "RelayArtifacts", "RelayJSON", "RelayRecords",
-                "RelayStore", "ResultPatches", "SchemaService", "StoreEngine", "Threads",
-                "WebSocketIO", "WebSocketTesting", logging,
+                "GraphQLTransportWS", "HTTPMessages", "JSONWebTokens", "RelayArtifacts",
+                "RelayJSON", "RelayRecords", "RelayStore", "ResultPatches", "SchemaService",
+                "StoreEngine", "Threads", "WebSocketIO", "WebSocketTesting", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",
@@ -313,7 +313,8 @@ let package = Package(
                 "HTTPMessages",
                 "LoopbackPorts", "Relay",
                 "RelayArtifacts", "RelayIR", "RelayJSON", "RelayLink", "RelayServer", "RelayStore",
-                "SchemaService", "StoreEngine", "Threads", "TodoMutations", "WebSocketIO", logging,
+                "SchemaService", "StoreEngine", "Threads", "TodoMutations", "WebSocketIO",
+                "WebSocketTesting", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
         tests(

@@ -43,7 +43,7 @@ package struct TokenVerifier: Sendable {
     private let now: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - keys: asked once for each token; see ``KeyFile/keys``.
+    ///   - keys: asked once for each token; see ``KeySource/keysAtHand``.
     ///   - now: microseconds since 1970-01-01 00:00 UTC.
     package init(
         keys: @escaping @Sendable () -> KeySet, options: Options = Options(),
@@ -53,6 +53,9 @@ package struct TokenVerifier: Sendable {
         self.options = options
         self.now = now
     }
+
+    /// Whether there are keys, without which every token is refused.
+    package var hasKeys: Bool { !keys().isEmpty }
 
     /// Who the token speaks for.
     /// - Throws: what is wrong, for the server's log. Clients are not told.

@@ -57,8 +57,9 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             Keys for JSON Web Tokens, as a JWK Set or PEM: whoever shows a token that one of them has \
-            signed is the viewer that it names. The file is read again when it has changed.
-            """, valueName: "file"))
+            signed is the viewer that it names. A file is read again when it has changed; from a \
+            https:// URL they are fetched again now and then, and when a token names an unknown one.
+            """, valueName: "file|url"))
     var jwtKeys: String?
 
     @Option(help: "What \"iss\" of a JSON Web Token must be.")
@@ -244,14 +245,18 @@ struct Serve: AsyncParsableCommand {
         }
         // What is given in place of a file may be secret, and is not printed.
         if keys.contains("{") || keys.contains("-----BEGIN") {
-            throw ValidationError("--jwt-keys (RELAY_JWT_KEYS) is the name of a file with keys.")
-        }
-        if keys.contains("://") {
             throw ValidationError(
-                "--jwt-keys is a file. To follow an issuer's keys, fetch them to a file now and then."
-            )
+                "--jwt-keys (RELAY_JWT_KEYS) is the name of a file with keys, or their URL.")
         }
-        var options = Server.WebTokenOptions(keysFile: keys)
+        let isURL = keys.contains("://")
+        if isURL {
+            do { _ = try KeyAddress(keys) } catch {
+                throw ValidationError("--jwt-keys (RELAY_JWT_KEYS): \(error).")
+            }
+        }
+        var options =
+            isURL
+            ? Server.WebTokenOptions(keysURL: keys) : Server.WebTokenOptions(keysFile: keys)
         options.issuer = issuer
         options.audience = audience
         if let viewer { options.viewerClaim = viewer }

@@ -43,6 +43,11 @@ extension Server.Configuration {
             throw refuse(why)
         }
         if let webTokens {
+            if case .url(let url) = webTokens.keys {
+                do { _ = try KeyAddress(url) } catch {
+                    throw refuse("webTokens.keys are not fetched: \(error)")
+                }
+            }
             guard webTokens.leeway >= .zero, webTokens.leeway <= .seconds(3_600) else {
                 throw refuse(
                     "webTokens.leeway must be from 0 s to an hour, not \(webTokens.leeway)")

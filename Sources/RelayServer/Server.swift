@@ -1,7 +1,8 @@
 package import EventStore
-import GraphQLExecution
+public import GraphQLExecution
 import JSONWebTokens
 public import Logging
+public import RelayArtifacts
 @_spi(Rooms) import RelayRecords
 package import SchemaService
 import StoreEngine
@@ -43,6 +44,7 @@ public final class Server: Sendable {
         public var viewerTokens: [ViewerToken] = []
         /// Whoever shows a JSON Web Token that these options accept is the viewer that it names.
         public var webTokens: WebTokenOptions?
+        var authenticator: Authentication.Hook?
         /// Serve everybody, also on an address that other machines can reach.
         public var isOpen = false
         /// Names by which clients may call a server that asks for no token, besides `localhost` and its addresses; on an
@@ -74,6 +76,27 @@ public final class Server: Sendable {
             self.handlers = handlers
         }
 
+        /// Says who a client is: for sessions, cookies, tokens of another kind.
+        ///
+        ///     configuration.authenticate { headers, payload in
+        ///         try sessions.viewer(ofCookie: headers["cookie"])
+        ///     }
+        ///
+        /// It is asked about clients that show none of ``tokens`` and ``viewerTokens``, before ``webTokens``: for each
+        /// HTTP request, for the handshake of a WebSocket, for its `connection_init` and for each `ping` with a payload.
+        /// It runs on a network thread, so it must not wait for anything.
+        /// - Parameter body: gets the headers of the request or handshake by their names in lower case, and the payload
+        ///   of `connection_init` or the `ping`. It returns the viewer; nil if it does not know the client, who then is
+        ///   let in without a viewer, unless it has shown a token, and ``webTokens`` do not accept that. If it throws, the
+        ///   client is refused.
+        public mutating func authenticate(
+            _ body:
+                @escaping @Sendable (_ headers: [String: String], _ payload: VariableData?) throws
+                -> Viewer?
+        ) {
+            authenticator = body
+        }
+
         /// Serves over TLS.
         /// - Parameters:
         ///   - certificateFile: the certificate chain, as PEM.
@@ -97,24 +120,6 @@ public final class Server: Sendable {
         public mutating func allow(origins: [String]) {
             self.origins = OriginPolicy(allowing: origins)
         }
-    }
-
-    /// Which JSON Web Tokens (RFC 7519) are accepted: those that are signed with HS256, RS256, ES256 or EdDSA by one of
-    /// the keys, have an `exp` and are good now.
-    public struct WebTokenOptions: Sendable {
-        /// A file with a JWK Set, or with public keys or certificates as PEM. It is read again when it has changed.
-        public var keysFile: String
-        /// What `iss` must be; nil: it is not looked at.
-        public var issuer: String?
-        /// What `aud` must be or contain; nil: it is not looked at.
-        public var audience: String?
-        /// The claim that is the viewer's id.
-        public var viewerClaim = "sub"
-        /// How wrong clocks may be; at most an hour.
-        public var leeway: Duration = .seconds(30)
-
-        /// - Parameter keysFile: a file with a JWK Set, or with public keys or certificates as PEM.
-        public init(keysFile: String) { self.keysFile = keysFile }
     }
 
     /// A token that says who shows it.
@@ -161,6 +166,7 @@ public final class Server: Sendable {
     public let port: Int
     private let service: GraphQLService
     private let store: OpenStore
+    private let fetchedKeys: KeyURL?
     private let loops: NetworkLoops
     private let http: HTTPServer
     private let stopDeadline: Duration
@@ -172,26 +178,30 @@ public final class Server: Sendable {
     ///   - configuration: what is served, and how.
     ///   - logger: hears what an operator should know.
     /// - Throws: when the schema has mistakes or does not fit the records in the log, when the seed, the
-    ///   log or the port cannot be used. The error's description is a whole message. Nothing is left open,
+    ///   log, the port or the keys cannot be used. The error's description is a whole message. Nothing is left open,
     ///   and the log is as it was.
     public static func start(
         _ configuration: Configuration, logger: Logger = Logger(label: "relay")
     ) async throws -> Server {
         try configuration.check()
-        let authentication = try configuration.makeAuthentication(logger)
         // Before the loops are made: each has room for as many descriptors as the process may have then.
         let descriptors = raiseDescriptorLimit()
-        // Before the log is touched: without its port, a server has nothing to do there. Of two that start at the same
-        // moment both may bind; one of them then hears of it when it begins to listen.
+        // Before the log is touched: without its port, or without keys, a server has nothing to do there. Of two that
+        // start at the same moment both may bind; one of them then hears of it when it begins to listen.
         let sockets = try ListeningSockets(host: configuration.host, port: configuration.port)
         do {
-            let (store, folded) = try await OpenStore.open(configuration, logger: logger)
+            let loops = try await NetworkLoops.start(configuration.loops)
             do {
-                return try await start(
-                    configuration, authentication, store, folded, sockets, descriptors: descriptors,
-                    logger)
+                let keys = try await configuration.webTokens?.makeKeys(on: loops, logger)
+                do {
+                    return try await open(
+                        configuration, keys, loops, sockets, descriptors: descriptors, logger)
+                } catch {
+                    await (keys as? KeyURL)?.stop()
+                    throw error
+                }
             } catch {
-                await store.close()
+                await loops.stop()
                 throw error
             }
         } catch {
@@ -200,74 +210,89 @@ public final class Server: Sendable {
         }
     }
 
-    private static func start(
-        _ configuration: Configuration, _ authentication: Authentication, _ store: OpenStore,
-        _ folded: OpenStore.Folded, _ sockets: ListeningSockets, descriptors: Int, _ logger: Logger
+    private static func open(
+        _ configuration: Configuration, _ keys: (any KeySource)?, _ loops: NetworkLoops,
+        _ sockets: ListeningSockets, descriptors: Int, _ logger: Logger
     ) async throws -> Server {
-        let authentication = authentication.keeping(
-            claims: store.schemaService.access.mentionedClaims)
-        let loops = try await NetworkLoops.start(configuration.loops)
+        let (store, folded) = try await OpenStore.open(configuration, logger: logger)
         do {
-            // The library warns of what no operator can do anything about: peers that go away, and
-            // its own inner workings.
-            LibraryLog.setReceiver { level, line in
-                logger.log(level: level == .error ? .warning : .debug, "libwebsockets: \(line)")
-            }
-            let service = GraphQLService(
-                store.schemaService, journal: store.journal, storeID: store.storeID,
-                snapshot: folded.snapshot, tail: folded.tail,
-                inputs: EngineInputs(now: WallClock.microseconds),
-                limits: configuration.limits.engine, persisted: configuration.persisted,
-                logger: logger,
-                onDurable: { store.noteDurable($0) },
-                deliver: { loops.deliver($0) }, settle: { await loops.settle() })
-            for (id, error) in service.persistedMistakes() {
-                logger.warning(
-                    "The persisted operation \"\(id)\" cannot be executed: \(error.message)")
-            }
-            let metrics = Metrics(service, journal: store.file)
-            let fronts = loops.loops.map { loop in
-                Front(
-                    service, on: loop, authentication: authentication,
-                    hosts: HostPolicy(
-                        for: authentication, listeningOn: configuration.host,
-                        allowing: configuration.allowedHosts),
-                    origins: configuration.origins, metrics: metrics,
-                    limits: configuration.limits.socket, logger: logger)
-            }
-            for front in fronts { front.start() }
-            var listening = configuration.listening
-            let wanted = listening.limits.connections
-            let limit = ConnectionLimit(wanted: wanted, descriptors: descriptors)
-            listening.limits.connections = limit.connections
-            listening.limits.refusals = limit.refusals
-            let http = try await HTTPServer.start(
-                listening, bound: sockets,
-                on: zip(loops.loops, fronts).map { (loop: $0, handler: $1) })
-            metrics.observe(http)
-            // Not before: a server that cannot listen has one thing to say.
-            if limit.connections < wanted {
-                logger.warning(
-                    """
-                    The system allows this process \(descriptors) open files, so it accepts \
-                    \(limit.connections) connections, not \(wanted); "ulimit -n" or LimitNOFILE \
-                    raises that.
-                    """)
-            }
-            return Server(configuration, service, store, loops, http, logger)
+            return try await listen(
+                configuration, keys, store, folded, loops, sockets, descriptors: descriptors,
+                logger)
         } catch {
+            await (keys as? KeyURL)?.stop()
+            // They may still have something for the store.
             await loops.stop()
+            await store.close()
             throw error
         }
     }
 
+    private static func listen(
+        _ configuration: Configuration, _ keys: (any KeySource)?, _ store: OpenStore,
+        _ folded: OpenStore.Folded, _ loops: NetworkLoops, _ sockets: ListeningSockets,
+        descriptors: Int, _ logger: Logger
+    ) async throws -> Server {
+        let authentication = configuration.makeAuthentication(keys, logger)
+            .keeping(claims: store.schemaService.access.mentionedClaims)
+        let fetchedKeys = keys as? KeyURL
+        // The library warns of what no operator can do anything about: peers that go away, and
+        // its own inner workings.
+        LibraryLog.setReceiver { level, line in
+            logger.log(level: level == .error ? .warning : .debug, "libwebsockets: \(line)")
+        }
+        let service = GraphQLService(
+            store.schemaService, journal: store.journal, storeID: store.storeID,
+            snapshot: folded.snapshot, tail: folded.tail,
+            inputs: EngineInputs(now: WallClock.microseconds),
+            limits: configuration.limits.engine, persisted: configuration.persisted,
+            logger: logger,
+            onDurable: { store.noteDurable($0) },
+            deliver: { loops.deliver($0) }, settle: { await loops.settle() })
+        for (id, error) in service.persistedMistakes() {
+            logger.warning(
+                "The persisted operation \"\(id)\" cannot be executed: \(error.message)")
+        }
+        let metrics = Metrics(service, journal: store.file, keys: fetchedKeys)
+        let fronts = loops.loops.map { loop in
+            Front(
+                service, on: loop, authentication: authentication,
+                hosts: HostPolicy(
+                    for: authentication, listeningOn: configuration.host,
+                    allowing: configuration.allowedHosts),
+                origins: configuration.origins, metrics: metrics,
+                limits: configuration.limits.socket, logger: logger)
+        }
+        for front in fronts { front.start() }
+        var listening = configuration.listening
+        let wanted = listening.limits.connections
+        let limit = ConnectionLimit(wanted: wanted, descriptors: descriptors)
+        listening.limits.connections = limit.connections
+        listening.limits.refusals = limit.refusals
+        let http = try await HTTPServer.start(
+            listening, bound: sockets,
+            on: zip(loops.loops, fronts).map { (loop: $0, handler: $1) })
+        metrics.observe(http)
+        // Not before: a server that cannot listen has one thing to say.
+        if limit.connections < wanted {
+            logger.warning(
+                """
+                The system allows this process \(descriptors) open files, so it accepts \
+                \(limit.connections) connections, not \(wanted); "ulimit -n" or LimitNOFILE \
+                raises that.
+                """)
+        }
+        return Server(configuration, service, store, fetchedKeys, loops, http, logger)
+    }
+
     private init(
         _ configuration: Configuration, _ service: GraphQLService, _ store: OpenStore,
-        _ loops: NetworkLoops, _ http: HTTPServer, _ logger: Logger
+        _ fetchedKeys: KeyURL?, _ loops: NetworkLoops, _ http: HTTPServer, _ logger: Logger
     ) {
         self.logger = logger
         self.service = service
         self.store = store
+        self.fetchedKeys = fetchedKeys
         self.loops = loops
         self.http = http
         port = http.port
@@ -281,6 +306,8 @@ public final class Server: Sendable {
     /// ones, syncs and closes the log, writes a checkpoint.
     public func stop() async {
         let deadline = ContinuousClock.now + stopDeadline
+        // The keys stay, for those who still come.
+        await fetchedKeys?.stop()
         // Half of the time, so that what is left is enough to close connections in order.
         await service.finishMutations(within: stopDeadline / 2)
         // Their answers are handed to the connections before those are closed.
@@ -293,42 +320,7 @@ public final class Server: Sendable {
 
 extension Server.Configuration {
     var isAuthenticated: Bool {
-        !tokens.isEmpty || !viewerTokens.isEmpty || webTokens != nil
-    }
-
-    /// - Throws: if there are no keys for JSON Web Tokens.
-    fileprivate func makeAuthentication(_ logger: Logger) throws -> Authentication {
-        let verifier = try webTokens.map { options in
-            let file = try KeyFile(path: options.keysFile, now: WallClock.microseconds) { report in
-                Self.log(report, of: options.keysFile, logger)
-            }
-            Self.log(file.keys.skipped, of: options.keysFile, logger)
-            return TokenVerifier(
-                keys: { file.keysAtHand },
-                options: TokenVerifier.Options(
-                    issuer: options.issuer, audience: options.audience,
-                    viewerClaim: options.viewerClaim,
-                    leewaySeconds: Int(options.leeway.components.seconds)),
-                now: WallClock.microseconds)
-        }
-        // At a level at which nobody can fill a disk with it.
-        return Authentication(tokens: tokens, viewers: viewerTokens, verifier: verifier) { error in
-            logger.debug("\(error)")
-        }
-    }
-
-    private static func log(_ report: KeyFile.Report, of file: String, _ logger: Logger) {
-        switch report {
-        case .loaded(let keys):
-            logger.notice("The keys in \(file) have changed; \(keys.keys.count) are used.")
-            log(keys.skipped, of: file, logger)
-        case .kept(let error):
-            logger.warning("\(error) The keys that were read before are used.")
-        }
-    }
-
-    private static func log(_ skipped: [SkippedKey], of file: String, _ logger: Logger) {
-        for key in skipped { logger.warning("\(file): \(key)") }
+        !tokens.isEmpty || !viewerTokens.isEmpty || webTokens != nil || authenticator != nil
     }
 
     fileprivate var listening: HTTPServer.Options {

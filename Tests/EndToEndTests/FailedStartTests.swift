@@ -177,6 +177,11 @@ struct FailedStartTests {
         let inline = try await sandbox.start(serve + ["--jwt-keys", keys]).finish()
         #expect(inline.exit == .code(64))
         #expect(!inline.errors.contains { $0.contains("kept-secret") })
+        let url = "http://example.com/kept-secret"
+        let replaceable = try await sandbox.start(serve + ["--jwt-keys", url]).finish()
+        #expect(replaceable.exit == .code(64))
+        #expect(replaceable.errors.contains { $0.contains("use https://") })
+        #expect(!replaceable.errors.contains { $0.contains("kept-secret") })
     }
 
     @Test func anOpenServerListensToItsOwnMachine() async throws {

@@ -40,6 +40,7 @@ import Threads
                     case .loaded(let keys):
                         "loaded \(keys.keys.map { $0.id ?? "-" }) skipped \(keys.skipped.count)"
                     case .kept(let error): "kept: \(error)"
+                    case .missing(let error): "missing: \(error)"
                     }
                 self.log.withLock { $0.append(line) }
             }
@@ -64,6 +65,22 @@ import Threads
         func write(_ signers: [Signer], to name: String = "keys") throws {
             try write(JSONValue.object(["keys": .array(signers.map(\.jwk))]).text, to: name)
         }
+    }
+
+    /// A key that was removed lets nobody in, however long nobody has come.
+    @Test func aWatchedFileIsLookedAtWithoutTokens() async throws {
+        let scene = try Scene()
+        try scene.write([one, two])
+        let file = try scene.file()
+        try scene.write([two])
+        scene.pass(3_600_000_000)
+        #expect(file.keysAtHand.keys.map(\.id) == ["one", "two"])
+        #expect(file.watch() == 0)
+        let deadline = ContinuousClock.now + .seconds(60)
+        while file.keysAtHand.keys.map(\.id) != ["two"], ContinuousClock.now < deadline {
+            await Task.yield()
+        }
+        #expect(file.keysAtHand.keys.map(\.id) == ["two"])
     }
 
     private let one = Signer(.es256, id: "one")

@@ -328,4 +328,24 @@ import Testing
         let token = Signer.edDSA.token(good(), header: #"{"alg":"EdDSA","kid":"e\u0301"}"#)
         #expect(keys.refusal(token) == .unknownKey(id: "e\u{301}"))
     }
+
+    /// Whoever can read a secret can sign with it.
+    @Test func secretsThatArePublicAreNotUsed() throws {
+        let all = JSONValue.object(["keys": .array(Signer.all.map(\.jwk))])
+        let keys = try KeySet(parsing: all.bytes, arePublic: true)
+        #expect(keys.keys.map(\.id) == ["rs", "es", "ed"])
+        #expect(
+            keys.skipped.map(\.description) == [
+                #"Key 1 ("hs") is not used: it is a secret, and whoever can read it here can sign with it."#
+            ])
+    }
+
+    @Test func withoutKeysEveryTokenIsRefused() {
+        for signer in Signer.all {
+            #expect(verifier(.none).refusal(signer.token(good())) == .noKeys)
+            #expect(
+                verifier(.none).refusal(signer.token(good(), header: #"{"alg":"HS256"}"#))
+                    == .noKeys)
+        }
+    }
 }

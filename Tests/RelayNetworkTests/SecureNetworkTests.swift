@@ -2,6 +2,7 @@ import Relay
 import RelayJSON
 import RelayServer
 import Testing
+import WebSocketTesting
 
 @testable import RelayNetwork
 

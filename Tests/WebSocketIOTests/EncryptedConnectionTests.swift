@@ -1,5 +1,6 @@
 import BoundedTesting
 import Testing
+import WebSocketTesting
 
 @testable import WebSocketIO
 

@@ -2,6 +2,7 @@ import CLibwebsockets
 import HTTPMessages
 import Synchronization
 import Testing
+import WebSocketTesting
 
 @testable import WebSocketIO
 

@@ -1,27 +1,25 @@
 import Threads
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// The keys in a file, read again when it has changed.
 ///
-/// A file that has become unusable changes nothing: the keys that were good stay, and the reason is reported, once. So
-/// removing the file does not lock everybody out, and neither does it revoke anything; remove a key from it for that.
+/// Removing the file revokes nothing (``KeptKeys``); remove a key from it for that.
 package final class KeyFile: Sendable {
-    /// What happened to the file, for the log.
-    package enum Report: Sendable {
-        /// New keys are used, and maybe some of the file are not.
-        case loaded(KeySet)
-        /// The keys are as they were.
-        case kept(KeyFileError)
-    }
+    package typealias Report = KeptKeys<KeyFileError>.Report
 
     private struct State {
-        var keys: KeySet
-        /// What the keys were read from.
-        var bytes: [UInt8]
+        var kept: KeptKeys<KeyFileError>
         /// The file as it was read last; nil: to be read again.
         var stamp: FileStamp?
         var askedAt: Int64
         var isReading = false
-        var problem: KeyFileError?
 
         /// Whether to look at the file now; then nobody else does.
         mutating func isDue(at time: Int64) -> Bool {
@@ -56,59 +54,67 @@ package final class KeyFile: Sendable {
         self.report = report
         let time = now()
         let file = try KeyFileContent(path: path)
-        let keys = try Self.parse(file)
-        state = Lock(
-            State(
-                keys: keys, bytes: file.bytes, stamp: file.stamp.settled(at: time), askedAt: time))
+        var kept = KeptKeys<KeyFileError>()
+        _ = kept.replace(with: try Self.parse(file), from: file.bytes)
+        state = Lock(State(kept: kept, stamp: file.stamp.settled(at: time), askedAt: time))
     }
 
     /// The keys as of now. At most once a second this looks at the file, which is a system call; if the file has
     /// changed, it is read.
     package var keys: KeySet {
         let time = now()
-        let (keys, isDue) = state.withLock { ($0.keys, $0.isDue(at: time)) }
+        let (keys, isDue) = state.withLock { ($0.kept.keys, $0.isDue(at: time)) }
         // Outside the lock: others go on with the keys that there are.
         return isDue ? refresh(at: time) : keys
     }
 
-    /// The keys as they were when the file was looked at last. If it is time to look again, that is done elsewhere: for
-    /// threads that must not wait for a disk.
-    package var keysAtHand: KeySet {
-        let time = now()
-        let (keys, isDue) = state.withLock { ($0.keys, $0.isDue(at: time)) }
-        if isDue { Task.detached { _ = self.refresh(at: time) } }
-        return keys
+    /// The keys as they were when the file was looked at last, for threads that must not wait for a disk: after
+    /// ``watch()``, about a second ago.
+    package var keysAtHand: KeySet { state.withLock { $0.kept.keys } }
+
+    /// Looks at the file once a second, whether or not anybody asks, for as long as this exists. A key that was removed
+    /// must not let anybody in who comes after a quiet hour.
+    ///
+    /// It has a thread of its own, because a network file system may never answer.
+    /// - Returns: why there is no such thread, as an `errno`; 0 if there is.
+    package func watch() -> Int32 {
+        startThread { [weak self] in
+            while self?.look() != nil { Self.pause() }
+        }
+    }
+
+    private func look() { _ = keys }
+
+    private static func pause() {
+        // A signal may end it early, which only means one look more.
+        var time = timespec(tv_sec: Int(interval / 1_000_000), tv_nsec: 0)
+        nanosleep(&time, nil)
     }
 
     private func refresh(at time: Int64) -> KeySet {
-        let (old, bytes, stamp, problem) = state.withLock {
-            ($0.keys, $0.bytes, $0.stamp, $0.problem)
-        }
+        let (kept, stamp) = state.withLock { ($0.kept, $0.stamp) }
         defer { state.withLock { $0.isReading = false } }
         var newStamp: FileStamp?
         do throws(KeyFileError) {
-            if try FileStamp(path: path) == stamp { return old }
+            if try FileStamp(path: path) == stamp { return kept.keys }
             let file = try KeyFileContent(path: path)
             newStamp = file.stamp.settled(at: time)
-            let isSame = problem == nil && file.bytes == bytes
-            let keys = isSame ? old : try Self.parse(file)
+            let keys = kept.areFrom(file.bytes) ? nil : try Self.parse(file)
             let stamp = newStamp
-            state.withLock { state in
-                state.keys = keys
-                state.bytes = file.bytes
+            let news = state.withLock { state in
                 state.stamp = stamp
-                state.problem = nil
+                return keys.map { state.kept.replace(with: $0, from: file.bytes) }
             }
-            if !isSame { report(.loaded(keys)) }
-            return keys
+            if let news { report(news) }
+            return keys ?? kept.keys
         } catch {
             let stamp = newStamp
-            state.withLock { state in
+            let news = state.withLock { state in
                 state.stamp = stamp
-                state.problem = error
+                return state.kept.keep(because: error)
             }
-            if error != problem { report(.kept(error)) }
-            return old
+            if let news { report(news) }
+            return kept.keys
         }
     }
 

@@ -30,6 +30,8 @@ extension KeyRefusal: CustomStringConvertible {
         case .smallOrder: "it is a point of small order, for which everybody can sign"
         case .privateKey:
             "it is a private key; give the public one, because this server signs nothing"
+        case .publishedSecret:
+            "it is a secret, and whoever can read it here can sign with it"
         case .otherBlock(let label):
             "\(quoted(label)) is not supported (\"PUBLIC KEY\" and \"CERTIFICATE\" are)"
         case .brokenBlock(let label): "it is not a valid \(quoted(label))"

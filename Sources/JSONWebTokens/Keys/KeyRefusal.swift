@@ -24,6 +24,8 @@ package enum KeyRefusal: Error, Hashable, Sendable {
     case smallOrder
     /// Who only checks tokens has no use for it, and it can be stolen here.
     case privateKey
+    /// A secret that others can read, and sign with.
+    case publishedSecret
     /// A block of PEM with this label.
     case otherBlock(String)
     /// What is in a block of PEM is not what its label says.

@@ -6,7 +6,7 @@ package struct KeySet: Sendable {
     /// Keys that are not used, each with its reason. RFC 7517 §5: what is not understood is passed over.
     package let skipped: [SkippedKey]
 
-    static let byteLimit = 1_048_576
+    package static let byteLimit = 1_048_576
     static let countLimit = 100
     /// How many keys are tried for one token.
     static let triedLimit = 8
@@ -15,7 +15,9 @@ package struct KeySet: Sendable {
     ///
     /// For example `{"keys": [{"kty": "oct", "kid": "2024", "k": "…"}]}`.
     /// A certificate is only what its key comes in: neither its dates nor who issued it are looked at.
-    package init(parsing bytes: [UInt8]) throws(KeySetError) {
+    ///
+    /// - Parameter arePublic: others can read this, too. Then no secret is used: everybody could sign with it.
+    package init(parsing bytes: [UInt8], arePublic: Bool = false) throws(KeySetError) {
         guard bytes.count <= Self.byteLimit else { throw .tooLarge(bytes: bytes.count) }
         let parsed: [ParsedKey]
         switch bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
@@ -27,6 +29,9 @@ package struct KeySet: Sendable {
         var skipped: [SkippedKey] = []
         for (index, key) in parsed.enumerated() {
             switch key.result {
+            case .success(let secret) where arePublic && secret.algorithm == .hs256:
+                skipped.append(
+                    SkippedKey(place: index + 1, id: key.id, reason: .publishedSecret))
             case .success(let key): keys.append(key)
             case .failure(let reason):
                 skipped.append(SkippedKey(place: index + 1, id: key.id, reason: reason))
@@ -37,6 +42,16 @@ package struct KeySet: Sendable {
         self.skipped = skipped
     }
 
+    /// For a time when there are no keys yet: every token is refused.
+    package static let none = KeySet()
+
+    package var isEmpty: Bool { keys.isEmpty }
+
+    private init() {
+        keys = []
+        skipped = []
+    }
+
     /// The keys that a token may be signed with.
     ///
     /// `kid` is a hint (RFC 7515 §4.1.4): keys without an id, as all from PEM are, answer to any. The algorithm is
@@ -44,6 +59,7 @@ package struct KeySet: Sendable {
     func candidates(
         for algorithm: TokenAlgorithm, id: String?
     ) throws(TokenError) -> [VerificationKey] {
+        if isEmpty { throw .noKeys }
         var named = keys
         if let id {
             named = keys.filter { $0.id?.isSame(as: id) ?? false }

@@ -21,6 +21,7 @@ extension TokenError: CustomStringConvertible {
         case .critical(let names):
             "its \"crit\" demands what is unknown here: \(list(names))"
         case .otherType(let type): "its \"typ\" is \(quoted(type)) and not \"JWT\" or \"at+jwt\""
+        case .noKeys: "there are no keys yet"
         case .unknownKey(let id): "no key has its \"kid\", \(quoted(id))"
         case .otherAlgorithm(let algorithm, let keys):
             "its \"alg\" is \(algorithm.rawValue), and the keys that it may be signed with are for "

@@ -23,6 +23,8 @@ package enum TokenError: Error, Hashable, Sendable {
     case otherType(String)
 
     // The keys and the signature.
+    /// They have not been there yet.
+    case noKeys
     /// No key has this id: the issuer may have new ones.
     case unknownKey(id: String)
     /// There are keys, but none of the token's algorithm.

@@ -84,7 +84,8 @@ final class Front: HTTPServerHandler {
         }
         let peer = request.peerAddress
         let socket = GraphQLSocket(
-            service, on: loop, authentication: authentication, decision: decision, limits: limits
+            service, on: loop, authentication: authentication, decision: decision,
+            handshake: request.headers, limits: limits
         ) { [progress, ended] socket, close in
             progress.remove(socket)
             if close.code == 1_013, !close.isFromPeer {
@@ -157,10 +158,13 @@ final class Front: HTTPServerHandler {
         case "/healthz":
             return responder.respond(HTTPResponse(status: 200, text: "ok"))
         case "/readyz":
-            let service = service
+            let (service, authentication) = (service, authentication)
             // The log is open and folded before the port is; what is left is whether it takes mutations.
             Task.detached(priority: .high) {
-                let reason = await service.unreadiness()
+                let reason =
+                    authentication.isWithoutKeys
+                    ? "The keys for JSON Web Tokens have not been fetched yet."
+                    : await service.unreadiness()
                 responder.respond(
                     HTTPResponse(status: reason == nil ? 200 : 503, text: reason ?? "ok"))
             }

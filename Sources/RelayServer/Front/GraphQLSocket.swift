@@ -1,6 +1,7 @@
 import GraphQLExecution
 import GraphQLLanguage
 import GraphQLTransportWS
+import HTTPMessages
 import RelayJSON
 import StoreEngine
 import Threads
@@ -45,6 +46,8 @@ final class GraphQLSocket: WebSocketHandler {
     let loop: IOLoop
     private let service: GraphQLService
     private let authentication: Authentication
+    /// The headers of the handshake, if they matter later on.
+    private let handshake: HTTPHeaders
     private let limits: SocketLimits
     private let expiry: TokenExpiry
     private let state: Lock<State>
@@ -52,15 +55,17 @@ final class GraphQLSocket: WebSocketHandler {
 
     /// - Parameters:
     ///   - decision: what the handshake's headers have said.
+    ///   - handshake: these.
     ///   - onClose: called when the connection is gone.
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
-        decision: Authentication.Decision, limits: SocketLimits,
+        decision: Authentication.Decision, handshake: HTTPHeaders = [:], limits: SocketLimits,
         onClose: @escaping @Sendable (GraphQLSocket, WebSocketClose) -> Void
     ) {
         self.service = service
         self.loop = loop
         self.authentication = authentication
+        self.handshake = authentication.looksAtHandshakes ? handshake : [:]
         self.limits = limits
         self.onClose = onClose
         expiry = TokenExpiry(on: loop)
@@ -170,7 +175,8 @@ final class GraphQLSocket: WebSocketHandler {
     private func authenticate(_ payload: JSONObject?) -> [ServerConnection.Action] {
         var decision = state.withLock { $0.decision }
         if case .undecided = decision {
-            decision = authentication.orNobody(authentication.decide(payload: payload))
+            decision = authentication.orNobody(
+                authentication.decide(payload: payload, handshake: handshake))
         }
         awaitEnd(of: decision)
         return state.withLock { state in
@@ -182,7 +188,7 @@ final class GraphQLSocket: WebSocketHandler {
 
     /// A ping may bring a new token of the same viewer.
     private func renew(_ payload: JSONObject) -> [ServerConnection.Action] {
-        let decision = authentication.decide(payload: payload)
+        let decision = authentication.decide(payload: payload, handshake: handshake)
         if case .undecided = decision { return [] }
         // Another viewer's token, or one with other claims that rules look at: what is open was judged by the old ones.
         guard case .admitted(let identity, _) = decision,

@@ -1,6 +1,7 @@
 import EventLog
 import EventStore
 import HTTPMessages
+import JSONWebTokens
 @_spi(Rooms) import RelayRecords
 import StoreEngine
 import Threads
@@ -19,11 +20,14 @@ final class Metrics: Sendable {
     private let service: GraphQLService
     /// Nil for a log in memory.
     private let journal: FileJournal?
+    /// Nil if none are fetched.
+    private let keys: KeyURL?
     private let server = Lock(WeakServer())
 
-    init(_ service: GraphQLService, journal: FileJournal?) {
+    init(_ service: GraphQLService, journal: FileJournal?, keys: KeyURL? = nil) {
         self.service = service
         self.journal = journal
+        self.keys = keys
     }
 
     /// From now on the connections of this server are counted too.
@@ -45,6 +49,7 @@ final class Metrics: Sendable {
         describeService(&page)
         describeStorage(&page)
         if let journal { describe(journal, &page) }
+        if let keys { describe(keys, &page) }
         describeProcess(&page)
         return page.text
     }
@@ -140,6 +145,18 @@ final class Metrics: Sendable {
         page.gauge(
             "relay_log_waiting_bytes", "Bytes of events waiting for the disk.",
             journal.waitingBytes)
+    }
+
+    private func describe(_ keys: KeyURL, _ page: inout MetricsPage) {
+        let counts = keys.counts
+        page.counter(
+            "relay_jwt_key_fetches_total", "Times that keys were fetched, or should have been.",
+            [
+                ("outcome=\"changed\"", counts.changed),
+                ("outcome=\"unchanged\"", counts.unchanged),
+                ("outcome=\"failed\"", counts.failed),
+            ])
+        page.gauge("relay_jwt_keys", "Keys that are used.", keys.keysAtHand.keys.count)
     }
 
     private func describeProcess(_ page: inout MetricsPage) {

@@ -80,6 +80,7 @@ import Testing
         StoreEngine/Writer/SerialQueue.swift batch = by SerialQueue.limit
         StoreEngine/Writer/SerialQueue.swift waiting = by SerialQueue.limit
         RelayServer/Front/ArrivalOrder.swift arrivals = flag --max-requests-in-progress
+        RelayServer/Front/Authentication.swift claims = by the rules of the schema
         RelayServer/Front/EventStream.swift whenDrained = by the one pass that waits for its client
         RelayServer/Front/GraphQLSocket.swift arrivals = flag --max-requests-in-progress
         RelayServer/Front/GraphQLSocket.swift holding = flag --max-operations

@@ -100,6 +100,46 @@ struct AuthenticationTests {
         func ping(_ payload: JSONObject) { send(.ping(payload: payload)) }
     }
 
+    /// A session of the program's own: by a cookie, or in connection_init.
+    @Test func aProgramMaySayWhoAsks() async throws {
+        try await Self.run({ configuration in
+            configuration.viewerTokens = [Server.ViewerToken(viewer: "ada", token: "a")]
+            configuration.authenticate { headers, payload in
+                if headers["cookie"] == "broken" { throw HandlerError("no", code: "NO") }
+                if let session = payload?["session"]?.stringValue { return Viewer(id: session) }
+                return headers["cookie"].map { Viewer(id: $0) }
+            }
+        }) { server in
+            for (headers, expected) in [
+                (["cookie": "bob"], "bob"), ([:], "nobody"), (["cookie": "broken"], "401"),
+                (["authorization": "Bearer a", "cookie": "bob"], "ada"),
+                (["authorization": "Bearer x"], "401"), (["cookie": ""], "401"),
+            ] as [(HTTPHeaders, String)] {
+                let response = try await server.post(["query": "{ me }"], headers: headers)
+                let viewer = response.json?["data"]?["me"]?.string ?? "\(response.status)"
+                #expect(viewer == expected, "\(headers)")
+            }
+            for (headers, payload, expected) in [
+                (["cookie": "bob"], nil, "bob"), ([:], ["session": "cid"], "cid"),
+                (["cookie": "bob"], ["session": "cid"], "bob"), ([:], ["token": "a"], "ada"),
+                ([:], ["token": "x"], "4403"), ([:], [:], "nobody"),
+            ] as [(HTTPHeaders, JSONObject?, String)] {
+                let client = try await Client(server, headers: headers, payload)
+                let viewer = try await client.me()
+                #expect(viewer == expected, "\(headers) \(String(describing: payload))")
+                client.channel.connection.close()
+            }
+            // A ping of another session is another viewer's.
+            let client = try await Client(server, headers: [:], ["session": "cid"])
+            client.ping(["session": "cid"])
+            let same = try await client.me()
+            #expect(same == "cid")
+            client.ping(["session": "bob"])
+            let other = try await client.me("2")
+            #expect(other == "4403")
+        }
+    }
+
     @Test func aTokenSaysWhoAsksOverWebSocket() async throws {
         try await Self.withViewers { server in
             func me(_ headers: HTTPHeaders, _ payload: JSONObject?) async throws -> String? {

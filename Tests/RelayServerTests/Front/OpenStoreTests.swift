@@ -1,6 +1,7 @@
 import EventLog
 import EventStore
 import Foundation
+import GraphQLExecution
 import Logging
 @_spi(Rooms) import RelayRecords
 import SchemaService
@@ -48,13 +49,17 @@ import Threads
         await first.store.close()
         let second = try await open()
         await second.store.close()
-        #expect(first.store.schemaService.access.cursorSeal == second.store.schemaService.access.cursorSeal)
+        #expect(
+            first.store.schemaService.access.cursorSeal
+                == second.store.schemaService.access.cursorSeal)
         #expect((first.lines.all + second.lines.all).allSatisfy { !$0.contains("cursor") })
 
         try Data([1, 2]).write(to: URL(filePath: directory + "/cursor-key"))
         let third = try await open()
         await third.store.close()
-        #expect(third.store.schemaService.access.cursorSeal != first.store.schemaService.access.cursorSeal)
+        #expect(
+            third.store.schemaService.access.cursorSeal
+                != first.store.schemaService.access.cursorSeal)
         #expect(
             third.lines.all.contains {
                 $0.hasPrefix("\(directory)/cursor-key has 2 bytes instead of 16")

@@ -1,5 +1,5 @@
 import Testing
-import WebSocketIO
+package import WebSocketIO
 
 #if canImport(Glibc)
     import Glibc
@@ -11,12 +11,12 @@ import WebSocketIO
 
 /// A certificate for localhost that vouches for itself, valid from 2020 to 2120, in files as long as
 /// the value lives. Made with `openssl ca -selfsign`.
-final class TestCertificate {
-    let certificateFile: String
-    let keyFile: String
+package final class TestCertificate {
+    package let certificateFile: String
+    package let keyFile: String
     private let directory: String
 
-    init() throws {
+    package init() throws {
         var template = Array("/tmp/websocketio-XXXXXX".utf8CString)
         let path = template.withUnsafeMutableBufferPointer { buffer in
             buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
@@ -34,7 +34,7 @@ final class TestCertificate {
         rmdir(directory)
     }
 
-    var identity: HTTPServer.TLSIdentity {
+    package var identity: HTTPServer.TLSIdentity {
         HTTPServer.TLSIdentity(certificateFile: certificateFile, keyFile: keyFile)
     }
 

@@ -1,1 +1,0 @@
-../WebSocketIOTests/TestCertificate.swift
