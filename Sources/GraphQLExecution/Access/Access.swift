@@ -147,7 +147,7 @@ package final class Access {
 }
 
 /// What has been decided about one state.
-private final class AccessState {
+final class AccessState {
     private struct OfType {
         let read: ResolvedRule
         let fields: [NameIndex: ResolvedRule]
@@ -215,8 +215,13 @@ private final class AccessState {
     func may(_ action: AccessAction, _ record: RecordIndex) -> Bool {
         guard let row = snapshot.row(record) else { return false }
         let rules = rules.rules(ofType: snapshot.symbols.nameString(row.type))
+        return isMet(rules.rule(for: action), by: record)
+    }
+
+    func isMet(_ rule: AccessRule, by record: RecordIndex) -> Bool {
+        guard let row = snapshot.row(record) else { return false }
         var dependencies: Dependencies?
-        return isMet(resolved(rules.rule(for: action)), by: record, row, &dependencies)
+        return isMet(resolved(rule), by: record, row, &dependencies)
     }
 
     /// A rule that is about no record.
