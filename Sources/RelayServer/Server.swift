@@ -1,5 +1,6 @@
 package import EventStore
 import GraphQLExecution
+import GraphQLLanguage
 import JSONWebTokens
 public import Logging
 @_spi(Rooms) import RelayRecords
@@ -50,6 +51,7 @@ public final class Server: Sendable {
         public var allowedHosts: [String] = []
         /// How long a stop may take before what has not ended is cut off.
         public var stopDeadline: Duration = .seconds(5)
+        private var furtherDocuments: [Source] = []
         var tls: HTTPServer.TLSIdentity?
         var origins = OriginPolicy()
         var persisted = PersistedOperations()
@@ -73,6 +75,18 @@ public final class Server: Sendable {
             self.storage = storage
             self.handlers = handlers
         }
+
+        /// Adds a further document to the schema: types, or extensions such as
+        /// `extend type Project @access(read: { viewer: true })`.
+        /// - Parameters:
+        ///   - schema: the document, in SDL.
+        ///   - name: how people know it: its file's path.
+        public mutating func add(schema: String, name: String) {
+            furtherDocuments.append(Source(schema, name: name))
+        }
+
+        /// The schema's documents, in order.
+        var documents: [Source] { [Source(schema, name: schemaName)] + furtherDocuments }
 
         /// Serves over TLS.
         /// - Parameters:

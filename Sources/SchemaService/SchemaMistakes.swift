@@ -5,11 +5,12 @@ package struct SchemaMistakes: Error, Hashable, Sendable, CustomStringConvertibl
     package let mistakes: [SchemaMistake]
 
     /// The same mistakes, each with the name of its file.
+    /// - Parameter file: of those that are at no place.
     package func named(_ file: String) -> SchemaMistakes {
         SchemaMistakes(
             named: mistakes.map { mistake in
                 var mistake = mistake
-                mistake.file = file
+                mistake.file = mistake.places.first?.source.name ?? file
                 return mistake
             })
     }

@@ -17,7 +17,7 @@ import RelayArtifacts
 package struct ServiceSchema: Sendable {
     package let schema: Schema
     /// The source text, as recorded in the log.
-    let text: String
+    package let text: String
     /// The indexes that a store must keep for this schema.
     package let indexes: [IndexDefinition]
 
