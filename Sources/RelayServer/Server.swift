@@ -266,6 +266,9 @@ public final class Server: Sendable {
                     raises that.
                     """)
             }
+            if let warning = configuration.warning(closed: store.schemaService.closedTypes) {
+                logger.warning("\(warning)")
+            }
             return Server(configuration, service, store, loops, http, logger)
         } catch {
             await loops.stop()
