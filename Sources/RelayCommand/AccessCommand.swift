@@ -96,7 +96,7 @@ struct AccessCommand: HistoryTool {
         do throws(SchemaMistakes) {
             return try ServiceSchema.accessRules(of: documents)
         } catch {
-            throw CommandFailure(error.named(documents[0].name).description)
+            throw CommandFailure(error.namedByDocument(else: documents[0].name).description)
         }
     }
 

@@ -46,7 +46,7 @@ final class OpenStore: Sendable {
             schema = try ServiceSchema(
                 configuration.documents, handlers: configuration.handlers, logger: logger)
         } catch {
-            throw error.named(configuration.schemaName)
+            throw error.namedByDocument(else: configuration.schemaName)
         }
         switch configuration.storage.place {
         case .memory:
