@@ -234,8 +234,9 @@ let package = Package(
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
-                "CompileTool", "Console", "Digests", "EventLog", "EventStore", "GraphQLLanguage",
-                "HTTPMessages", "LogTools", "RelayArtifacts", "RelayBenchmarks", "RelayJSON",
+                "CompileTool", "Console", "Digests", "EventLog", "EventStore", "GraphQLExecution",
+                "GraphQLLanguage", "HTTPMessages", "LogTools", "RelayArtifacts", "RelayBenchmarks",
+                "RelayJSON",
                 "RelayLink",
                 "RelayRecords", "RelayServer", "SchemaService", "StoreEngine", "Threads",
                 "WebSocketIO", argumentParser, logging,

@@ -16,7 +16,7 @@ struct RelayCommand: AsyncParsableCommand {
         subcommands: [
             Serve.self, Connect.self, Request.self, LogCommand.self, ReplayCommand.self,
             Diff.self, Blame.self, Bisect.self, WhatIf.self, CompileCommand.self,
-            SchemaCommand.self, Bench.self, Healthcheck.self,
+            AccessCommand.self, SchemaCommand.self, Bench.self, Healthcheck.self,
         ])
 
     static func main() async {

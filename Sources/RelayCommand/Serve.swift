@@ -16,8 +16,11 @@ struct Serve: AsyncParsableCommand {
             commas.
             """)
 
-    @Option(help: ArgumentHelp("The schema, in SDL.", valueName: "file"))
-    var schema: String?
+    @Option(
+        help: ArgumentHelp(
+            "The schema, in SDL; may be given several times: all files together are the schema.",
+            valueName: "file"))
+    var schema: [String] = []
 
     @Option(help: ArgumentHelp("Where the log is kept. (default: ./relay-data)", valueName: "dir"))
     var data: String?
@@ -155,7 +158,8 @@ struct Serve: AsyncParsableCommand {
     private func makeConfiguration(
         _ settings: Settings, onFreeze: @escaping @Sendable (String) -> Void
     ) throws -> Server.Configuration {
-        guard let schemaFile = schema ?? settings.text("schema") else {
+        let schemaFiles = schema.isEmpty ? settings.list("schema") : schema
+        guard let schemaFile = schemaFiles.first else {
             throw ValidationError("Missing expected argument '--schema <file>'")
         }
         let storage = try makeStorage(settings, onFreeze: onFreeze)
@@ -165,6 +169,9 @@ struct Serve: AsyncParsableCommand {
         var configuration = Server.Configuration(
             schema: try readText(schemaFile, "schema"),
             schemaName: schemaFile, storage: storage)
+        for file in schemaFiles.dropFirst() {
+            configuration.add(schema: try readText(file, "schema"), name: file)
+        }
         if let seedFile = seed ?? settings.text("seed") {
             configuration.seed = try readFile(seedFile, "seed")
             configuration.seedName = seedFile

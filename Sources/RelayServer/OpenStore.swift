@@ -47,10 +47,9 @@ final class OpenStore: Sendable {
         let schema: ServiceSchema
         do throws(SchemaMistakes) {
             schema = try ServiceSchema(
-                [Source(configuration.schema, name: configuration.schemaName)],
-                handlers: configuration.handlers, logger: logger)
+                configuration.documents, handlers: configuration.handlers, logger: logger)
         } catch {
-            throw error.named(configuration.schemaName)
+            throw error.namedByDocument(else: configuration.schemaName)
         }
         switch configuration.storage.place {
         case .memory:
@@ -113,13 +112,13 @@ final class OpenStore: Sendable {
             if let bytes = configuration.seed {
                 seed = try read(bytes, schema, time, configuration.seedName, logger)
             }
-            bodies.append(.genesis(schema: configuration.schema, seed: seed))
+            bodies.append(.genesis(schema: schema.text, seed: seed))
         } else {
             if configuration.seed != nil {
                 logger.notice("The seed file is ignored: the log has events already.")
             }
             bodies += revocations(in: snapshot, logger)
-            if snapshot.schema != configuration.schema {
+            if snapshot.schema != schema.text {
                 let old = try? ServiceSchema(reading: snapshot.schema)
                 do throws(IncompatibleSchema) {
                     try schema.check(snapshot, writtenUnder: old)
@@ -127,7 +126,7 @@ final class OpenStore: Sendable {
                     throw error.named(configuration)
                 }
                 logger.notice("The schema has changed, and still fits the records.")
-                bodies.append(.schema(configuration.schema))
+                bodies.append(.schema(schema.text))
             }
         }
         if bodies.isEmpty { return snapshot }
@@ -197,7 +196,7 @@ extension Logger {
 extension IncompatibleSchema {
     fileprivate func named(_ configuration: Server.Configuration) -> IncompatibleSchema {
         var named = self
-        named.schemaName = configuration.schemaName
+        named.schemaName = configuration.documents.map(\.name).joined(separator: ", ")
         if case .directory(let directory, _) = configuration.storage.place {
             named.logName = directory
         }

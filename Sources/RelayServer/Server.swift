@@ -1,5 +1,6 @@
 package import EventStore
 public import GraphQLExecution
+import GraphQLLanguage
 import JSONWebTokens
 public import Logging
 public import RelayArtifacts
@@ -52,6 +53,7 @@ public final class Server: Sendable {
         public var allowedHosts: [String] = []
         /// How long a stop may take before what has not ended is cut off.
         public var stopDeadline: Duration = .seconds(5)
+        private var furtherDocuments: [Source] = []
         var tls: HTTPServer.TLSIdentity?
         var origins = OriginPolicy()
         var persisted = PersistedOperations()
@@ -96,6 +98,18 @@ public final class Server: Sendable {
         ) {
             authenticator = body
         }
+
+        /// Adds a further document to the schema: types, or extensions such as
+        /// `extend type Project @access(read: { viewer: true })`.
+        /// - Parameters:
+        ///   - schema: the document, in SDL.
+        ///   - name: how people know it: its file's path.
+        public mutating func add(schema: String, name: String) {
+            furtherDocuments.append(Source(schema, name: name))
+        }
+
+        /// The schema's documents, in order.
+        var documents: [Source] { [Source(schema, name: schemaName)] + furtherDocuments }
 
         /// Serves over TLS.
         /// - Parameters:
@@ -281,6 +295,9 @@ public final class Server: Sendable {
                 \(limit.connections) connections, not \(wanted); "ulimit -n" or LimitNOFILE \
                 raises that.
                 """)
+        }
+        if let warning = configuration.warning(closed: store.schemaService.closedTypes) {
+            logger.warning("\(warning)")
         }
         return Server(configuration, service, store, fetchedKeys, loops, http, logger)
     }

@@ -5,12 +5,20 @@ package struct SchemaMistakes: Error, Hashable, Sendable, CustomStringConvertibl
     package let mistakes: [SchemaMistake]
 
     /// The same mistakes, each with the name of its file.
-    package func named(_ file: String) -> SchemaMistakes {
+    package func named(_ file: String) -> SchemaMistakes { named { _ in file } }
+
+    /// The same mistakes, each with the name of the document that it is in.
+    /// - Parameter file: of those that are at no place.
+    package func namedByDocument(else file: String) -> SchemaMistakes {
+        named { $0.places.first?.source.name ?? file }
+    }
+
+    private func named(_ name: (SchemaMistake) -> String) -> SchemaMistakes {
         SchemaMistakes(
             named: mistakes.map { mistake in
-                var mistake = mistake
-                mistake.file = file
-                return mistake
+                var named = mistake
+                named.file = name(mistake)
+                return named
             })
     }
 

@@ -42,6 +42,9 @@ package struct SchemaService: Sendable {
     /// The indexes that a store must keep.
     package var indexes: [IndexDefinition] { source.indexes }
 
+    /// The stored types that no `@access` opens.
+    package var closedTypes: [String] { source.closedTypes }
+
     /// What makes the results of an operation different for different identities.
     package func scope(of identity: Identity, _ operation: PreparedOperation) -> AccessScope {
         var mentions = operation.mentions

@@ -17,7 +17,7 @@ import RelayArtifacts
 package struct ServiceSchema: Sendable {
     package let schema: Schema
     /// The source text, as recorded in the log.
-    let text: String
+    package let text: String
     /// The indexes that a store must keep for this schema.
     package let indexes: [IndexDefinition]
 
@@ -81,6 +81,22 @@ package struct ServiceSchema: Sendable {
             }
         }
         self.init(documents, schema, handlers, MistakeCollector(schema))
+    }
+
+    /// The rules of a schema without the program that serves it, to explain them: what Swift code decides is unknown.
+    /// - Throws: what is wrong with the language, or with the rules.
+    package static func accessRules(
+        of documents: [Source]
+    ) throws(SchemaMistakes) -> AccessRules {
+        let (schema, errors) = try assemble(documents)
+        let mistakes = MistakeCollector(schema, language: errors)
+        var handlers = Handlers()
+        handlers.areAbsent = true
+        var access = AccessCompiler(
+            types: ServiceTypes(schema, handlers: handlers), mistakes: mistakes, handlers: handlers)
+        access.compile()
+        try mistakes.throwIfAny()
+        return access.rules
     }
 
     private static func assemble(

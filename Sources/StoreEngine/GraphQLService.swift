@@ -208,6 +208,9 @@ package final class GraphQLService: Sendable {
     /// The current durable state.
     package var snapshot: Snapshot { durable.snapshot }
 
+    /// What was hidden and refused by the schema's rules.
+    package var accessCounts: AccessRules.Counts { schemaService.access.countsNow }
+
     package var subscriptionCounts: (subscriptions: Int, groups: Int) {
         let figures = publisher.figures
         return (figures.subscriptions, figures.groups)

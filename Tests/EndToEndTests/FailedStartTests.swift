@@ -77,6 +77,14 @@ struct FailedStartTests {
         #expect(finished.errors.contains { $0.contains("Usr") && $0.contains("\(schema):1:20: ") })
     }
 
+    @Test func ofSeveralSchemaFilesTheWrongOneIsNamed() async throws {
+        let schema = try sandbox.write("extend type Todo { due: Dte }", to: "more.graphql")
+        let finished = try await serve(
+            "--schema", Sandbox.todoSchema, "--schema", schema, "--data", sandbox.path("data"))
+        #expect(finished.exit == .code(1))
+        #expect(finished.errors.contains { $0.contains("\(schema):1:25: ") }, "\(finished)")
+    }
+
     @Test func aSeedThatIsWrongIsRefusedWithThePlaceAndNoLogIsBegun() async throws {
         let seed = try sandbox.write(
             "\n{\"id\":\"a\",\"type\":\"Tdo\",\"fields\":{}}", to: "wrong.ndjson")

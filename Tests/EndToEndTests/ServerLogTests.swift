@@ -43,4 +43,23 @@ struct ServerLogTests {
         }
         #expect(finished.errors.contains { $0.contains(#""peer":"127.0.0.1""#) })
     }
+
+    @Test func aStartNamesTheTypesThatNobodyMayUse() async throws {
+        func warnings(_ options: String...) async throws -> [String] {
+            let server = try await RunningServer(
+                sandbox.start(
+                    ["serve", "--schema", Sandbox.todoSchema, "--memory", "--port", "0"] + options))
+            server.process.send(signal: 15)
+            return try await server.process.finish().errors.filter { $0.contains("@access") }
+        }
+        let warned = try await warnings("--token-for", "ann=secret")
+        #expect(warned.count == 1)
+        #expect(warned.first?.contains("No @access opens User, Todo: ") == true, "\(warned)")
+        #expect(try await warnings("--token", "secret").isEmpty)
+        #expect(try await warnings().isEmpty)
+        let open = try sandbox.write(
+            "extend schema @access(default: OPEN)", to: "open.graphql")
+        #expect(
+            try await warnings("--token-for", "ann=secret", "--schema", open).isEmpty)
+    }
 }

@@ -31,6 +31,7 @@ package final class Access {
     /// A state in which everything must be visible as well, if it exists there.
     private let present: AccessState?
     private var hidden: [AccessExit: Int] = [:]
+    private var refused: [AccessRefusal: Int] = [:]
 
     /// - Parameters:
     ///   - snapshot: what is read.
@@ -48,7 +49,7 @@ package final class Access {
         self.present = present.map { AccessState(identity, rules, $0) }
     }
 
-    deinit { if !hidden.isEmpty { rules.count(hidden) } }
+    deinit { if !hidden.isEmpty || !refused.isEmpty { rules.count(hidden, refused) } }
 
     /// The state that is read is another one.
     package func move(to snapshot: Snapshot) {
@@ -146,22 +147,25 @@ package final class Access {
 
     /// What is said of a field that may not be read or used.
     package func refusal(of field: FieldPlan) -> ExecutionError {
-        refusal("Access to \(field.parentType).\(field.name) is denied.")
+        let place: AccessRefusal.Place = if case .record? = field.rule { .field } else { .root }
+        return refusal("Access to \(field.parentType).\(field.name) is denied.", of: place)
     }
 
     /// An explanation tells of records that nobody may have.
     package var explanationRefusal: ExecutionError {
-        refusal("Only a client with an unnamed token can have events explained.")
+        refusal("Only a client with an unnamed token can have events explained.", of: .root)
     }
 
     /// What is said of what may not be done.
-    package func refusal(_ message: String) -> ExecutionError {
-        ExecutionError(message, code: identity.viewer == nil ? .unauthenticated : .forbidden)
+    package func refusal(_ message: String, of place: AccessRefusal.Place) -> ExecutionError {
+        let refusal = AccessRefusal(place: place, isLoggedIn: identity.viewer != nil)
+        refused[refusal, default: 0] += 1
+        return ExecutionError(message, code: refusal.code)
     }
 }
 
 /// What has been decided about one state.
-private final class AccessState {
+final class AccessState {
     private final class OfType {
         let type: NameIndex
         let read: ResolvedRule
@@ -238,8 +242,13 @@ private final class AccessState {
     func may(_ action: AccessAction, _ record: RecordIndex) -> Bool {
         guard let row = snapshot.row(record) else { return false }
         let rules = rules.rules(ofType: snapshot.symbols.nameString(row.type))
+        return isMet(rules.rule(for: action), by: record)
+    }
+
+    func isMet(_ rule: AccessRule, by record: RecordIndex) -> Bool {
+        guard let row = snapshot.row(record) else { return false }
         var dependencies: Dependencies?
-        return isMet(resolved(rules.rule(for: action)), by: record, row, &dependencies)
+        return isMet(resolved(rule), by: record, row, &dependencies)
     }
 
     /// A rule that is about no record.

@@ -6,6 +6,28 @@ package enum AccessAction: String, Sendable, CaseIterable {
     case read, create, update, delete
 }
 
+/// What somebody was refused with an error.
+package struct AccessRefusal: Sendable, Hashable {
+    package enum Place: String, Sendable, CaseIterable {
+        /// A field of a record.
+        case field
+        /// A field of the query, mutation or subscription type.
+        case root
+        /// A mutation, because of a record that it would have written.
+        case mutation
+    }
+
+    package let place: Place
+    package let isLoggedIn: Bool
+
+    package init(place: Place, isLoggedIn: Bool) {
+        self.place = place
+        self.isLoggedIn = isLoggedIn
+    }
+
+    package var code: ErrorCode { isLoggedIn ? .forbidden : .unauthenticated }
+}
+
 /// All rules of a schema.
 package final class AccessRules: Sendable {
     /// The rules of a stored type. What it does not state is closed.
@@ -32,8 +54,15 @@ package final class AccessRules: Sendable {
     private let roots: [OperationType: [String: AccessRule]]
     /// For the cursors of those who may not see everything.
     package let cursorSeal: CursorSeal
-    /// Records that were hidden, by exit.
-    private let hidden = Lock<[AccessExit: Int]>([:])
+    private let counts = Lock(Counts())
+
+    /// What was not shown and not allowed since the start.
+    package struct Counts: Sendable {
+        /// Records that were hidden from somebody.
+        package fileprivate(set) var hidden: [AccessExit: Int] = [:]
+        /// Errors that somebody got.
+        package fileprivate(set) var refused: [AccessRefusal: Int] = [:]
+    }
 
     /// - Parameters:
     ///   - types: the stored types that are not open to everyone, also those without `@access`.
@@ -83,11 +112,13 @@ package final class AccessRules: Sendable {
         roots[operation]?[field]
     }
 
-    /// How often a record was hidden from somebody, by exit, since the start.
-    package var hiddenCounts: [AccessExit: Int] { hidden.withLock { $0 } }
+    package var countsNow: Counts { counts.withLock { $0 } }
 
-    func count(_ counts: [AccessExit: Int]) {
-        hidden.withLock { $0.merge(counts) { $0 &+ $1 } }
+    func count(_ hidden: [AccessExit: Int], _ refused: [AccessRefusal: Int]) {
+        counts.withLock {
+            $0.hidden.merge(hidden) { $0 &+ $1 }
+            $0.refused.merge(refused) { $0 &+ $1 }
+        }
     }
 
     /// The fields of a type that have rules.

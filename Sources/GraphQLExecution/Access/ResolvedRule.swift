@@ -136,7 +136,7 @@ extension AccessTest.Content {
 
 extension Identity {
     /// The values of a claim, one if it is no list; none if it is absent or null.
-    fileprivate func claim(_ name: String) -> [JSONValue] {
+    func claim(_ name: String) -> [JSONValue] {
         switch viewer?.claimValues[name] {
         case nil, .null?: []
         case .array(let values)?: values.map(\.canonical)

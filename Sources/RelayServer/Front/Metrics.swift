@@ -1,5 +1,6 @@
 import EventLog
 import EventStore
+import GraphQLExecution
 import HTTPMessages
 import JSONWebTokens
 @_spi(Rooms) import RelayRecords
@@ -119,6 +120,22 @@ final class Metrics: Sendable {
         page.counter(
             "relay_fold_seconds_total", "Carrying out mutations and folding what they wrote.",
             service.foldTime / .seconds(1))
+        describe(service.accessCounts, &page)
+    }
+
+    private func describe(_ access: AccessRules.Counts, _ page: inout MetricsPage) {
+        page.counter(
+            "relay_access_hidden_total", "Records that rules have hidden from somebody.",
+            AccessExit.allCases.map { ("exit=\"\($0)\"", access.hidden[$0] ?? 0) })
+        let refusals = AccessRefusal.Place.allCases.flatMap { place in
+            [true, false].map { AccessRefusal(place: place, isLoggedIn: $0) }
+        }
+        page.counter(
+            "relay_access_refusals_total", "Fields and mutations that rules have refused somebody.",
+            refusals.map { refusal in
+                let labels = "code=\"\(refusal.code.rawValue)\",of=\"\(refusal.place)\""
+                return (labels, access.refused[refusal] ?? 0)
+            })
     }
 
     private func describeStorage(_ page: inout MetricsPage) {

@@ -216,19 +216,19 @@ struct AccessCompiler {
                 "\"claim\" is an object. Write: { claim: { name: \"value\" } }", at: value.location)
             return .closed
         }
-        return .all(
-            members.map { member in
-                switch member.value.kind {
-                case .string, .int, .float, .boolean, .enum: break
-                case .null, .list, .object, .variable:
-                    report(
-                        """
-                        Claim "\(member.name.value)" is compared with one text, number or boolean, \
-                        and equals it or contains it.
-                        """, at: member.value.location)
-                }
-                return .claim(member.name.value, member.value.constant.canonical)
-            })
+        let rules: [AccessRule] = members.map { member in
+            switch member.value.kind {
+            case .string, .int, .float, .boolean, .enum: break
+            case .null, .list, .object, .variable:
+                report(
+                    """
+                    Claim "\(member.name.value)" is compared with one text, number or boolean, \
+                    and equals it or contains it.
+                    """, at: member.value.location)
+            }
+            return .claim(member.name.value, member.value.constant.canonical)
+        }
+        return rules.count == 1 ? rules[0] : .all(rules)
     }
 
     private mutating func handler(_ value: Value, _ place: Place) -> AccessRule {
@@ -245,16 +245,17 @@ struct AccessCompiler {
             return .closed
         }
         usedHandlers.insert(name)
-        // Only a schema that is read without its handlers may name one that is not there; nobody restricted reads it.
         guard let body = handlers.accessChecks[name] else {
-            if !handlers.areAbsent {
-                report(
-                    """
-                    No access check is registered as \
-                    "\(name)".\(nearest(name, among: handlers.accessChecks.keys.sorted())) Register \
-                    it with handlers.access("\(name)") { viewer, record in … }
-                    """, at: value.location)
+            // A schema that is read without its program: nobody restricted uses it, but its rules may be explained.
+            if handlers.areAbsent {
+                return .handler(AccessHandler(name: name, decide: { _ in false }))
             }
+            report(
+                """
+                No access check is registered as \
+                "\(name)".\(nearest(name, among: handlers.accessChecks.keys.sorted())) Register \
+                it with handlers.access("\(name)") { viewer, record in … }
+                """, at: value.location)
             return .closed
         }
         return .handler(AccessHandler(name: name, decide: body.decide))

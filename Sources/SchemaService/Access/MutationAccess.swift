@@ -36,8 +36,8 @@ package struct MutationAccess {
         guard asksTypes, let access, !access.may(action, record, in: snapshot) else { return }
         let type = snapshot.type(of: record).map(snapshot.symbols.nameString) ?? "record"
         throw access.refusal(
-            "Could not run \(mutation): not allowed to \(action.rawValue) this \(type). Nothing was changed."
-        )
+            "Could not run \(mutation): not allowed to \(action.rawValue) this \(type). Nothing was changed.",
+            of: .mutation)
     }
 
     /// Asks the types' rules about everything that Swift code has written.

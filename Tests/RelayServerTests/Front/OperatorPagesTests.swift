@@ -68,6 +68,55 @@ struct OperatorPagesTests {
         }
     }
 
+    @Test func metricsCountWhatRulesHideAndRefuse() async throws {
+        try await RunningServer.run({ configuration in
+            configuration.schema = AccessUnderTest.schema
+            configuration.seed = Array(
+                """
+                {"id":"ann","type":"Person","fields":{"login":"ann"}}
+                {"id":"shut","type":"Project","fields":{"name":"Shut","public":false,"owner":{"ref":"ann"},"members":{"refs":["ann"]},"issues":{"refs":[]},"issueList":{"refs":[]}}}
+                {"id":"open","type":"Project","fields":{"name":"Open","public":true,"owner":{"ref":"ann"},"members":{"refs":[]},"issues":{"refs":[]},"issueList":{"refs":[]}}}
+                """.utf8)
+            configuration.tokens = ["root"]
+            configuration.viewerTokens = [.init(viewer: "bob", token: "bobs")]
+        }) { server in
+            for (token, query) in [
+                ("Bearer bobs", "{ projects { edges { node { name } } } }"),
+                ("Bearer bobs", "{ project(name: \"Shut\") { name } }"),
+                ("Bearer bobs", "{ person(login: \"ann\") { email } }"),
+                ("Bearer bobs", "{ adminIssues { title } }"), (nil, "{ adminIssues { title } }"),
+                (
+                    "Bearer bobs",
+                    "mutation { updateProject(input: { id: \"open\", name: \"X\" }) { project { name } } }"
+                ),
+                ("Bearer root", "{ projects { edges { node { name } } } adminIssues { title } }"),
+            ] as [(String?, String)] {
+                _ = try await server.post(
+                    ["query": .string(query)],
+                    headers: token.map { ["authorization": $0] } ?? [:])
+            }
+            let expected = [
+                #"relay_access_hidden_total{exit="list"} 1"#,
+                #"relay_access_hidden_total{exit="lookup"} 1"#,
+                #"relay_access_refusals_total{code="FORBIDDEN",of="field"} 1"#,
+                #"relay_access_refusals_total{code="FORBIDDEN",of="root"} 1"#,
+                #"relay_access_refusals_total{code="UNAUTHENTICATED",of="root"} 1"#,
+                #"relay_access_refusals_total{code="FORBIDDEN",of="mutation"} 1"#,
+            ]
+            var lines: [String] = []
+            // An answer may be on its way before the execution is gone, which counts at its end.
+            _ = try? await eventually("the counts of rules") {
+                let page = try await server.send(
+                    "GET", "/metrics", headers: ["authorization": "Bearer root"])
+                lines = String(decoding: page.body, as: UTF8.self).split(separator: "\n")
+                    .map(String.init)
+                    .filter { $0.hasPrefix("relay_access_") && !$0.hasSuffix(" 0") }
+                return lines == expected ? true : nil
+            }
+            #expect(lines == expected)
+        }
+    }
+
     @Test func metricsAreWellFormed() async throws {
         try await RunningServer.run { server in
             let response = try await server.send("GET", "/metrics")
