@@ -28,12 +28,15 @@ package struct MutationEvents: Sendable {
     package var isAboutRecords: Bool { handler == nil }
 
     /// The event of a mutation for a subscription; nil if it is not one of its events.
-    /// - Parameter arguments: the coerced arguments of the subscription field.
+    /// - Parameters:
+    ///   - arguments: the coerced arguments of the subscription field.
+    ///   - access: on the state after the mutation; nil: everything is visible.
     package func event(
-        of mutation: ToldMutation, arguments: JSONObject, viewer: String?
+        of mutation: ToldMutation, arguments: JSONObject, viewer: String?, access: Access? = nil
     ) -> Result<ObjectValue, ExecutionError>? {
         guard let handler else {
-            return matches(arguments, mutation) ? .success(.payload(mutation.payload)) : nil
+            return matches(arguments, mutation, access)
+                ? .success(.payload(mutation.payload)) : nil
         }
         let commit = CommitContext(mutation)
         let subscription = SubscriptionContext(
@@ -49,8 +52,10 @@ package struct MutationEvents: Sendable {
     /// Whether a mutation matches these arguments: each that is given and not null equals the mutation's
     /// input field of the same name. Ids are equal if they name the same record.
     /// - Parameter arguments: the coerced arguments of the subscription field.
-    func matches(_ arguments: JSONObject, _ mutation: ToldMutation) -> Bool {
-        comparisons[mutation.intent.field] != nil && mismatch(arguments, mutation) == nil
+    func matches(
+        _ arguments: JSONObject, _ mutation: ToldMutation, _ access: Access? = nil
+    ) -> Bool {
+        comparisons[mutation.intent.field] != nil && mismatch(arguments, mutation, access) == nil
     }
 
     /// An argument that excludes a mutation.
@@ -61,13 +66,15 @@ package struct MutationEvents: Sendable {
         package let given: JSONValue?
     }
 
-    /// The first argument that excludes one of the mutations; nil if none does.
-    package func mismatch(_ arguments: JSONObject, _ mutation: ToldMutation) -> Mismatch? {
+    /// The first argument that excludes one of the mutations; nil if none does. What is hidden equals nothing.
+    package func mismatch(
+        _ arguments: JSONObject, _ mutation: ToldMutation, _ access: Access? = nil
+    ) -> Mismatch? {
         for comparison in comparisons[mutation.intent.field] ?? [] {
             guard let expected = arguments[comparison.name], expected != .null else { continue }
             let given = mutation.arguments.mutationInput[comparison.name]
-            if let given, given != .null,
-                expected == given || comparison.namesSame(expected, given, mutation)
+            if let given, given != .null, comparison.isReadable(in: mutation, access),
+                comparison.isSame(expected, given, mutation, access)
             {
                 continue
             }
@@ -85,16 +92,45 @@ struct ArgumentComparison: Sendable {
     /// Whether it names the record that the mutation is about, which may be deleted by now.
     let isSubject: Bool
 
-    /// Whether two ids or unique values name the same record.
-    fileprivate func namesSame(
-        _ expected: JSONValue, _ given: JSONValue, _ mutation: ToldMutation
+    /// Whether two values are equal, or two ids or unique values name the same record.
+    fileprivate func isSame(
+        _ expected: JSONValue, _ given: JSONValue, _ mutation: ToldMutation, _ access: Access?
     ) -> Bool {
-        guard let lookup else { return false }
+        guard let lookup else { return expected == given }
+        if access == nil, expected == given { return true }
         let snapshot = mutation.snapshot
-        func id(_ value: JSONValue) -> DataID? {
-            guard let text = value.recordName else { return nil }
-            return DataID(snapshot.find(text, lookup).map(snapshot.symbols.idString) ?? text)
+        func id(_ text: String, _ record: RecordIndex?) -> DataID {
+            DataID(record.map(snapshot.symbols.idString) ?? text)
         }
-        return id(expected) == (isSubject ? mutation.response.result : id(given))
+        guard let wanted = expected.recordName else { return false }
+        var found = snapshot.find(wanted, lookup)
+        if let access {
+            var dependencies: Dependencies?
+            found = access.find(wanted, lookup, for: .event, in: snapshot, &dependencies)
+        }
+        // The subject itself is visible, or there is no event.
+        if isSubject { return id(wanted, found) == mutation.response.result }
+        guard let text = given.recordName else { return false }
+        let record = snapshot.find(text, lookup)
+        if let access, let record, !access.isVisible(record, for: .event) { return false }
+        return id(wanted, found) == id(text, record)
+    }
+
+    /// Whether the field that the input sets may be read in the record that the mutation is about.
+    fileprivate func isReadable(in mutation: ToldMutation, _ access: Access?) -> Bool {
+        guard let access, let subject = mutation.response.result,
+            let record = mutation.snapshot.existing(subject.rawValue)
+        else { return true }
+        // A link `owner` is set by `ownerId`.
+        let fields =
+            [name]
+            + ["Id", "Ids"].filter(name.hasSuffix).map { name.dropLast($0.utf8.count) }.map(
+                String.init)
+        return fields.allSatisfy { field in
+            var dependencies: Dependencies?
+            return mutation.snapshot.symbols.findName(field).map {
+                access.mayRead($0, of: record, &dependencies)
+            } ?? true
+        }
     }
 }

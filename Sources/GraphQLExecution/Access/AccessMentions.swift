@@ -102,7 +102,9 @@ struct AccessMentionCollector {
         for object in schema.schema.possibleTypes(of: type.id) {
             let object = schema.schema[object]
             if let rule = schema.fieldRule(of: definition.name, on: object) { mentions.add(rule) }
-            for type in schema.reached(by: definition.name, on: object.id) { add(type) }
+            let reached = schema.reached(by: definition.name, on: object.id)
+            for type in reached.types { add(type) }
+            for rule in reached.fieldRules { mentions.add(rule) }
         }
         let named = schema.schema[definition.namedType]
         for type in schema.schema.possibleTypes(of: named.id) { add(type) }

@@ -52,7 +52,8 @@ struct EventQuestion {
             return nil
         }
         let event = events.event(
-            of: mutation, arguments: arguments, viewer: identity.viewerID)
+            of: mutation, arguments: arguments, viewer: identity.viewerID,
+            access: Access(identity, service.access, on: mutation.snapshot, present: present))
         return event.map {
             Answer(
                 question: self, event: $0, snapshot: mutation.snapshot, present: present,
