@@ -25,7 +25,7 @@ package struct SchemaService: Sendable {
         executable = ExecutableSchema(
             schema.schema,
             resolvers: schema.resolvers.mapValues { $0.mapValues { $0(symbols) } },
-            access: access ?? schema.access, symbols: symbols)
+            access: access ?? schema.access, eventTypes: schema.eventTypes, symbols: symbols)
         mutations = schema.mutations.mapValues { $0.serve(symbols) }
         waiting = mutations.compactMapValues { mutation in
             if case .waiting(let mutation) = mutation { mutation } else { nil }

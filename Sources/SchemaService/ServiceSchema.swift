@@ -29,6 +29,8 @@ package struct ServiceSchema: Sendable {
     let resolvers: [TypeID: [String: ResolverMaker]]
     let mutations: [String: MutationDefinition]
     let subscriptions: [String: SubscriptionSourceMaker]
+    /// The types of the records that decide about events, by root field of the subscription type.
+    let eventTypes: [String: [TypeID]]
     /// What restricted identities may see and do.
     package let access: AccessRules
     /// The stored types that no `@access` opens.
@@ -141,6 +143,7 @@ package struct ServiceSchema: Sendable {
         self.resolvers = mutations.resolvers.merging(fields.resolvers) { $0.merging($1) { $1 } }
         self.mutations = mutations.definitions
         self.subscriptions = subscriptions.sources
+        eventTypes = subscriptions.eventTypes
         self.access = access.rules
         closedTypes = access.closedTypes
     }

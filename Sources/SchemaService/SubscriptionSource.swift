@@ -30,12 +30,13 @@ package struct MutationEvents: Sendable {
     /// The event of a mutation for a subscription; nil if it is not one of its events.
     /// - Parameters:
     ///   - arguments: the coerced arguments of the subscription field.
-    ///   - access: what the subscriber may see; nil: everything.
+    ///   - access: on the state after the mutation; nil: everything is visible.
     package func event(
-        of mutation: ToldMutation, arguments: JSONObject, viewer: String?, access: Access?
+        of mutation: ToldMutation, arguments: JSONObject, viewer: String?, access: Access? = nil
     ) -> Result<ObjectValue, ExecutionError>? {
         guard let handler else {
-            return matches(arguments, mutation, access) ? .success(.payload(mutation.payload)) : nil
+            return matches(arguments, mutation, access)
+                ? .success(.payload(mutation.payload)) : nil
         }
         let commit = CommitContext(mutation)
         let subscription = SubscriptionContext(
@@ -65,15 +66,15 @@ package struct MutationEvents: Sendable {
         package let given: JSONValue?
     }
 
-    /// The first argument that excludes one of the mutations; nil if none does.
+    /// The first argument that excludes one of the mutations; nil if none does. What is hidden equals nothing.
     package func mismatch(
         _ arguments: JSONObject, _ mutation: ToldMutation, _ access: Access? = nil
     ) -> Mismatch? {
         for comparison in comparisons[mutation.intent.field] ?? [] {
             guard let expected = arguments[comparison.name], expected != .null else { continue }
             let given = mutation.arguments.mutationInput[comparison.name]
-            if let given, given != .null,
-                comparison.areEqual(expected, given, mutation, access)
+            if let given, given != .null, comparison.isReadable(in: mutation, access),
+                comparison.isSame(expected, given, mutation, access)
             {
                 continue
             }
@@ -91,22 +92,45 @@ struct ArgumentComparison: Sendable {
     /// Whether it names the record that the mutation is about, which may be deleted by now.
     let isSubject: Bool
 
-    /// Whether two values are the same, or ids or unique values that name the same record.
-    /// - Parameter access: of whom expects it: a hidden record cannot be found out by its unique value.
-    fileprivate func areEqual(
+    /// Whether two values are equal, or two ids or unique values name the same record.
+    fileprivate func isSame(
         _ expected: JSONValue, _ given: JSONValue, _ mutation: ToldMutation, _ access: Access?
     ) -> Bool {
         guard let lookup else { return expected == given }
         if access == nil, expected == given { return true }
         let snapshot = mutation.snapshot
-        func id(_ value: JSONValue, _ access: Access?) -> DataID? {
-            guard let text = value.recordName else { return nil }
-            var dependencies: Dependencies?
-            let found =
-                access.map { $0.find(text, lookup, for: .event, in: snapshot, &dependencies) }
-                ?? snapshot.find(text, lookup)
-            return DataID(found.map(snapshot.symbols.idString) ?? text)
+        func id(_ text: String, _ record: RecordIndex?) -> DataID {
+            DataID(record.map(snapshot.symbols.idString) ?? text)
         }
-        return id(expected, access) == (isSubject ? mutation.response.result : id(given, nil))
+        guard let wanted = expected.recordName else { return false }
+        var found = snapshot.find(wanted, lookup)
+        if let access {
+            var dependencies: Dependencies?
+            found = access.find(wanted, lookup, for: .event, in: snapshot, &dependencies)
+        }
+        // The subject itself is visible, or there is no event.
+        if isSubject { return id(wanted, found) == mutation.response.result }
+        guard let text = given.recordName else { return false }
+        let record = snapshot.find(text, lookup)
+        if let access, let record, !access.isVisible(record, for: .event) { return false }
+        return id(wanted, found) == id(text, record)
+    }
+
+    /// Whether the field that the input sets may be read in the record that the mutation is about.
+    fileprivate func isReadable(in mutation: ToldMutation, _ access: Access?) -> Bool {
+        guard let access, let subject = mutation.response.result,
+            let record = mutation.snapshot.existing(subject.rawValue)
+        else { return true }
+        // A link `owner` is set by `ownerId`.
+        let fields =
+            [name]
+            + ["Id", "Ids"].filter(name.hasSuffix).map { name.dropLast($0.utf8.count) }.map(
+                String.init)
+        return fields.allSatisfy { field in
+            var dependencies: Dependencies?
+            return mutation.snapshot.symbols.findName(field).map {
+                access.mayRead($0, of: record, &dependencies)
+            } ?? true
+        }
     }
 }

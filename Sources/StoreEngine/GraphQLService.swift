@@ -246,7 +246,12 @@ package final class GraphQLService: Sendable {
 
     /// The request's operation, if its document was seen before and the request is within the limits.
     package func findPrepared(_ request: GraphQLRequest) -> PreparedOperation? {
-        operations.find(request, storedRecords: durable.snapshot.recordCount)
+        operations.find(request, storedRecords: knownRecords(to: request.identity))
+    }
+
+    /// How many records there are, as far as whoever asks may know: the limit on estimates tells nothing of the others.
+    private func knownRecords(to identity: Identity) -> Int {
+        identity == .unrestricted || schemaService.access.isEmpty ? durable.snapshot.recordCount : 0
     }
 
     /// Mutations in progress are being finished, and no new ones are accepted.
@@ -276,7 +281,7 @@ package final class GraphQLService: Sendable {
     package func prepare(_ request: GraphQLRequest) throws(ExecutionErrors) -> PreparedOperation {
         do throws(ExecutionErrors) {
             return try operations.operation(
-                for: request, storedRecords: durable.snapshot.recordCount)
+                for: request, storedRecords: knownRecords(to: request.identity))
         } catch {
             counters.count(\.refusals)
             throw error

@@ -112,7 +112,7 @@ package final class Access {
     }
 
     /// Whether a field of a record that is visible may be read.
-    func mayRead(
+    package func mayRead(
         _ field: NameIndex, of record: RecordIndex, _ dependencies: inout Dependencies?
     ) -> Bool {
         guard state.mayRead(field, of: record, &dependencies) else { return false }
@@ -294,9 +294,10 @@ final class AccessState {
         }
         switch test.expectation {
         case .isNull:
-            return row.tag(slot) == .link
-                ? snapshot.row(row.link(slot)) == nil
-                : row.holds(.null, under: key)
+            guard row.tag(slot) == .link else { return row.holds(.null, under: key) }
+            // It may be deleted, or created.
+            dependencies?.insert(row.link(slot), [], for: test)
+            return snapshot.row(row.link(slot)) == nil
         case .isOneOf(let values):
             if row.tag(slot) == .json, let elements = row.leaf(slot)?.array {
                 return elements.contains { values.contains($0.canonical) }

@@ -106,7 +106,9 @@ struct AccessMentionCollector {
         for object in schema.schema.possibleTypes(of: type.id) {
             let object = schema.schema[object]
             if let rule = schema.fieldRule(of: definition.name, on: object) { mentions.add(rule) }
-            for type in schema.reached(by: definition.name, on: object.id) { add(type) }
+            let reached = schema.reached(by: definition.name, on: object.id)
+            for type in reached.types { add(type) }
+            for rule in reached.fieldRules { mentions.add(rule) }
             if schema.hasCursors(definition.name, on: object.id) { mentions.hasCursors = true }
         }
         let named = schema.schema[definition.namedType]

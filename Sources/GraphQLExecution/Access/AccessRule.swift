@@ -23,6 +23,20 @@ package indirect enum AccessRule: Sendable {
     package static let closed = AccessRule.any([])
 }
 
+extension AccessRule {
+    func insertTestedFields(into fields: inout Set<String>) {
+        switch self {
+        case .all(let rules), .any(let rules):
+            for rule in rules { rule.insertTestedFields(into: &fields) }
+        case .not(let rule): rule.insertTestedFields(into: &fields)
+        case .claim, .viewer, .handler: break
+        case .field(let test):
+            fields.insert(test.field)
+            if case .behind(let rule) = test.expectation { rule.insertTestedFields(into: &fields) }
+        }
+    }
+}
+
 /// What a field of a record must be.
 package struct AccessTest: Sendable {
     package enum Content: Sendable {

@@ -97,6 +97,16 @@ package final class AccessRules: Sendable {
         return mentions.wholeViewer ? nil : mentions.claims
     }
 
+    /// The fields that rules look at.
+    var testedFields: Set<String> {
+        var fields: Set<String> = []
+        for type in types.values {
+            for rule in type.actions.values { rule.insertTestedFields(into: &fields) }
+            for rule in type.fields.values { rule.insertTestedFields(into: &fields) }
+        }
+        return fields
+    }
+
     /// There is no rule at all.
     package var isEmpty: Bool { isOpenByDefault && types.isEmpty && roots.isEmpty }
 

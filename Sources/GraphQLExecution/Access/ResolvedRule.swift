@@ -121,10 +121,13 @@ extension ResolvedRule {
             return .field(ResolvedTest(key: key, expectation: .isOneOf(expected)))
         case .id, .link, .links:
             let records = expected.compactMap { $0.idText.flatMap { symbols.findRecord($0) } }
-            let key = test.content.isID ? nil : symbols.findName(test.field)
-            guard !records.isEmpty, test.content.isID || key != nil else {
-                return .constant(false)
+            if test.content.isID {
+                // A record that is created with such an id is another one.
+                if records.isEmpty { return .constant(false) }
+                return .field(ResolvedTest(key: nil, expectation: .isRecord(records)))
             }
+            // Even if none of them exists: one that is created may be linked.
+            guard let key = symbols.findName(test.field) else { return .constant(false) }
             return .field(ResolvedTest(key: key, expectation: .isRecord(records)))
         }
     }
@@ -135,12 +138,12 @@ extension AccessTest.Content {
 }
 
 extension Identity {
-    /// The values of a claim, one if it is no list; none if it is absent or null.
+    /// The values of a claim, one if it is no list. Null is none.
     func claim(_ name: String) -> [JSONValue] {
         switch viewer?.claimValues[name] {
-        case nil, .null?: []
-        case .array(let values)?: values.map(\.canonical)
-        case let value?: [value.canonical]
+        case nil: []
+        case .array(let values)?: values.filter { $0 != .null }.map(\.canonical)
+        case let value?: value == .null ? [] : [value.canonical]
         }
     }
 }

@@ -53,8 +53,10 @@ extension Execution {
 
 extension Access {
     /// Whether nothing of what a count depends on is hidden.
-    func seesAll(of count: LinkCountPlan) -> Bool {
+    /// - Parameter owner: the type of the record with the list; nil if there is none.
+    func seesAll(of count: LinkCountPlan, in owner: NameIndex?) -> Bool {
         seesAll(ofTypes: count.nodes)
+            && owner.map { readsAll(count.key, ofType: $0) } ?? true
             && count.conditions.allSatisfy { condition in
                 count.nodes.allSatisfy { readsAll(condition.key, ofType: $0) }
             }

@@ -23,7 +23,8 @@ extension Execution {
         case .payloadPart(let part):
             return writePart(part, of: object, field)
         case .lookup(let lookup):
-            let record = find(lookup, try arguments(of: field)[lookup.argument], field)
+            let record = find(
+                lookup, try arguments(of: field)[lookup.argument], for: .lookup, field)
             return writeRecordReference(record, field.shape, field)
         case .nodes(let argument):
             return writeNodes(try arguments(of: field)[argument]?.array ?? [], field)
@@ -72,7 +73,7 @@ extension Execution {
 
     /// The record that an argument names, by its id or a unique field's value.
     private mutating func find(
-        _ lookup: Lookup, _ argument: JSONValue?, _ field: FieldPlan
+        _ lookup: Lookup, _ argument: JSONValue?, for exit: AccessExit, _ field: FieldPlan
     ) -> RecordIndex? {
         let text: String
         switch argument {
@@ -82,7 +83,7 @@ extension Execution {
         }
         // Looked for again below each element of a list; a long text costs as much as many elements.
         remainingVisits -= text.utf8.count / 64
-        let found = findVisible(text, lookup)
+        let found = findVisible(text, lookup, for: exit)
         if dependencies == nil { return found }
         if let found {
             // The value may move to another record; then that one is found.
@@ -108,9 +109,11 @@ extension Execution {
     }
 
     /// The record that a text names among those that are visible.
-    private mutating func findVisible(_ text: String, _ lookup: Lookup) -> RecordIndex? {
+    private mutating func findVisible(
+        _ text: String, _ lookup: Lookup, for exit: AccessExit
+    ) -> RecordIndex? {
         guard let access else { return snapshot.find(text, lookup) }
-        return access.find(text, lookup, for: .lookup, in: snapshot, &dependencies)
+        return access.find(text, lookup, for: exit, in: snapshot, &dependencies)
     }
 
     // MARK: Lists
@@ -120,10 +123,15 @@ extension Execution {
     private mutating func count(
         _ count: LinkCountPlan, of object: ObjectValue, _ field: FieldPlan
     ) -> Int {
-        if let name = count.name, access?.seesAll(of: count) ?? true {
+        let owner = record(of: object).flatMap { snapshot.type(of: $0) }
+        if let name = count.name, access?.seesAll(of: count, in: owner) ?? true {
             return record(of: object).flatMap { snapshot.indexes.count(name, of: $0) } ?? 0
         }
-        if let record = record(of: object) { depend(on: record, [count.key], for: field) }
+        if let record = record(of: object) {
+            depend(on: record, [count.key], for: field)
+            // A hidden list has no elements.
+            guard mayRead(count.key, of: record) else { return 0 }
+        }
         guard let list = links(.field(count.key), of: object) else { return 0 }
         var values: [RequiredValue] = []
         for condition in count.conditions { values.append(required(condition, field)) }
@@ -181,7 +189,7 @@ extension Execution {
         guard let lookup = condition.lookup, condition.value != .null else {
             return RequiredValue(key: condition.key, test: .value(condition.value))
         }
-        let record = find(lookup, condition.value, field)
+        let record = find(lookup, condition.value, for: .filter, field)
         if let record { depend(on: record, [], for: field) }
         return RequiredValue(key: condition.key, test: .link(record))
     }
@@ -190,19 +198,22 @@ extension Execution {
     private mutating func isIncluded(
         _ record: RecordIndex?, _ conditions: [RequiredValue], _ field: FieldPlan
     ) -> Bool {
-        remainingVisits -= 1
-        guard remainingVisits >= -1 else { return false }
+        guard remainingVisits >= 0, remainingHiddenVisits >= 0 else { return false }
         // Without the first element beyond the limit, the result would be within it.
         if let record, dependencies != nil {
             depend(on: record, conditions.map(\.key), for: field)
         }
-        guard remainingVisits >= 0 else { return false }
-        guard let record else { return true }  // a null element stays what it is
-        guard let row = snapshot.row(record), isVisible(record, row, for: .list) else {
+        if let record, access != nil, !isVisible(record, for: .list) {
+            remainingHiddenVisits -= 1
             return false
         }
-        return conditions.allSatisfy {
-            $0.isMet(by: row) && mayRead($0.key, of: record)
+        remainingVisits -= 1
+        guard remainingVisits >= 0 else { return false }
+        guard let record else { return true }  // a null element stays what it is
+        guard let row = snapshot.row(record) else { return false }
+        return conditions.allSatisfy { condition in
+            // A hidden field is null.
+            mayRead(condition.key, of: record) ? condition.isMet(by: row) : condition.isMetByNull
         }
     }
 
@@ -305,6 +316,8 @@ private struct RequiredValue {
 
     let key: NameIndex
     let test: Test
+
+    var isMetByNull: Bool { if case .value(.null) = test { true } else { false } }
 
     func isMet(by row: Row) -> Bool {
         switch test {

@@ -32,11 +32,13 @@ package struct Execution: ~Copyable {
     /// The result has more bytes than ``Plan/resultBytes``; ``finish(isOpen:)`` puts an error in its place.
     package var isTooLarge: Bool { isReplaced || isOver }
     /// The execution has looked at more elements of lists than ``Plan/visitLimit``, which is too much work.
-    package var visitsTooMuch: Bool { remainingVisits < 0 }
+    package var visitsTooMuch: Bool { remainingVisits < 0 || remainingHiddenVisits < 0 }
     /// Nothing more is written.
-    var isOver: Bool { writer.exceedsLimit || remainingVisits < 0 }
+    var isOver: Bool { writer.exceedsLimit || visitsTooMuch }
     /// Elements of lists that may still be looked at.
     var remainingVisits: Int
+    /// Those that are hidden do not count among these, so that the limit tells nothing about them; but there is one.
+    var remainingHiddenVisits: Int
     /// What the result was read from; nil if that is not tracked.
     package internal(set) var dependencies: Dependencies?
 
@@ -66,6 +68,7 @@ package struct Execution: ~Copyable {
         dependencies = recordsDependencies ? Dependencies() : nil
         writer = JSONWriter(capacity: 512, limit: plan.resultBytes)
         remainingVisits = plan.visitLimit
+        remainingHiddenVisits = plan.visitLimit
     }
 
     /// Runs the whole plan: `{"data":…}`, with `errors` if there are any. The closing brace is omitted

@@ -12,16 +12,20 @@ package final class ExecutableSchema: Sendable {
     package let access: AccessRules
     /// The names of fields with rules, by object type.
     private let ruledFields: [TypeID: [String: NameIndex]]
+    /// The types of records that decide about the events of a subscription field.
+    private let eventTypes: [String: [TypeID]]
 
     /// - Parameters:
     ///   - resolvers: by type and field name. `__typename` and introspection need none.
+    ///   - eventTypes: the types of records that decide whether there is an event, by subscription field.
     ///   - symbols: the store's; the names of the object types are added to it, so only the store's
     ///     writer may call this, or anyone before there is one.
     package init(
         _ schema: Schema, resolvers: [TypeID: [String: FieldResolver]],
-        access: AccessRules = .none, symbols: Symbols
+        access: AccessRules = .none, eventTypes: [String: [TypeID]] = [:], symbols: Symbols
     ) {
         self.access = access
+        self.eventTypes = eventTypes
         self.schema = schema
         self.resolvers = resolvers
         var typeNames: [TypeID: NameIndex] = [:]
@@ -32,6 +36,8 @@ package final class ExecutableSchema: Sendable {
                 ruledFields[type.id, default: [:]][name] = symbols.name(name)
             }
         }
+        // A rule that looks at a field which no record has had so far is told when one gets it.
+        for name in access.testedFields { _ = symbols.name(name) }
         self.typeNames = typeNames
         self.ruledFields = ruledFields
         typesByName = Dictionary(uniqueKeysWithValues: typeNames.map { ($1, $0) })
@@ -69,19 +75,63 @@ extension ExecutableSchema {
         OperationType.allCases.first { schema.rootType(of: $0)?.id == type.id }
     }
 
-    /// The types of records that decide about a field's value, besides those of its own type.
-    func reached(by field: String, on type: TypeID) -> [TypeID] {
-        func named(_ lookups: [Lookup?]) -> [TypeID] {
-            lookups.flatMap { $0?.types ?? [] }.compactMap { typesByName[$0] }
-        }
+    /// What decides about a field's value, besides the records of its own type and its own rule.
+    func reached(by field: String, on type: TypeID) -> ReachedRecords {
+        var reached = ReachedRecords()
         switch resolver(of: field, on: type) {
+        case .lookup(let lookup)?: add(lookup, to: &reached)
         case .connection(_, let filters)?:
-            return nodes(ofConnectionIn: field, on: type) + named(filters.map(\.lookup))
-        case .links(_, let filters)?: return named(filters.map(\.lookup))
+            let nodes = nodes(ofConnectionIn: field, on: type)
+            reached.types += nodes
+            add(filters, on: nodes, to: &reached)
+        case .links(_, let filters)?:
+            let nodes = schema[type].field(field).map { schema.possibleTypes(of: $0.namedType) }
+            add(filters, on: nodes ?? [], to: &reached)
         case .count(let count)?:
-            return count.nodes.compactMap { typesByName[$0] }
-                + named(count.conditions.map(\.lookup))
-        default: return []
+            let nodes = count.nodes.compactMap { typesByName[$0] }
+            reached.types += nodes
+            add(rulesOf: count.key, on: [type], to: &reached)
+            for condition in count.conditions {
+                add(rulesOf: condition.key, on: nodes, to: &reached)
+                if let lookup = condition.lookup { add(lookup, to: &reached) }
+            }
+        default: break
+        }
+        if let types = eventTypes[field], schema.rootType(of: .subscription)?.id == type {
+            // Their values are compared with the arguments.
+            reached.types += types
+            for type in types {
+                reached.fieldRules += access.ruledFields(ofType: schema[type].name).values
+            }
+        }
+        return reached
+    }
+
+    private func add(_ filters: [LinkFilter], on nodes: [TypeID], to reached: inout ReachedRecords)
+    {
+        for filter in filters {
+            add(rulesOf: filter.key, on: nodes, to: &reached)
+            if let lookup = filter.lookup { add(lookup, to: &reached) }
+        }
+    }
+
+    /// Records are also found by unique values, which may be hidden.
+    private func add(_ lookup: Lookup, to reached: inout ReachedRecords) {
+        reached.types += lookup.types.compactMap { typesByName[$0] }
+        for unique in lookup.uniqueKeys {
+            let type = typesByName[unique.type].map { [$0] } ?? []
+            add(rulesOf: unique.key, on: type, to: &reached)
+        }
+    }
+
+    private func add(
+        rulesOf key: NameIndex, on types: [TypeID], to reached: inout ReachedRecords
+    ) {
+        for type in types {
+            guard let name = ruledFields[type]?.first(where: { $0.value == key })?.key,
+                let rule = access.ruledFields(ofType: schema[type].name)[name]
+            else { continue }
+            reached.fieldRules.append(rule)
         }
     }
 
@@ -100,4 +150,12 @@ extension ExecutableSchema {
         else { return [] }
         return schema.possibleTypes(of: node)
     }
+}
+
+/// What is looked at for a field's value without being part of it.
+struct ReachedRecords {
+    /// The types of records that are looked for, filtered or counted.
+    var types: [TypeID] = []
+    /// The rules of fields by which that is done.
+    var fieldRules: [AccessRule] = []
 }

@@ -14,6 +14,8 @@ struct MutationDefinition: Sendable {
     let references: [String: [TypeID]]
     /// The input field that names the record the mutation is about; nil if the mutation creates one.
     let subject: String?
+    /// The possible types of the record that the mutation is about.
+    let recordTypes: [TypeID]
     let serve: @Sendable (Symbols) -> ServedMutation
 }
 
@@ -64,7 +66,8 @@ struct MutationCompiler {
             let registered = handlers.mutations[field.name].map { swift($0, field) }
             definitions[field.name] = MutationDefinition(
                 field: field, inputName: site.input.name, inputFields: site.input.inputFields,
-                payload: site.payload, references: plan.references, subject: plan.subject
+                payload: site.payload, references: plan.references, subject: plan.subject,
+                recordTypes: recordTypes(of: plan, isByProgram: registered != nil)
             ) { symbols in
                 let directive = makeHandler(symbols)
                 return registered?(directive.payload)
@@ -79,6 +82,13 @@ struct MutationCompiler {
         }
     }
 
+    /// A program may say that its mutation is about any record.
+    private func recordTypes(of plan: MutationPlan, isByProgram: Bool) -> [TypeID] {
+        if isByProgram { return types.stored.map(\.id) }
+        if let named = plan.subject.flatMap({ plan.references[$0] }) { return named }
+        return plan.record.map(types.recordTypes) ?? []
+    }
+
     /// A mutation without a directive.
     private mutating func compile(_ field: SchemaField, _ mutation: RegisteredMutation) {
         guard let site = SwiftMutationSite(field, types: types, mistakes: mistakes) else { return }
@@ -86,7 +96,8 @@ struct MutationCompiler {
         let served = swift(mutation, field)
         definitions[field.name] = MutationDefinition(
             field: field, inputName: site.inputName, inputFields: site.inputFields,
-            payload: site.payload, references: site.references, subject: nil
+            payload: site.payload, references: site.references, subject: nil,
+            recordTypes: types.stored.map(\.id)
         ) { served(site.payloadSource($0)) }
     }
 

@@ -8,6 +8,8 @@ struct SubscriptionCompiler {
     let mutations: [String: MutationDefinition]
     let handlers: Handlers
     private(set) var sources: [String: SubscriptionSourceMaker] = [:]
+    /// The types of the records that decide whether there is an event, by field.
+    private(set) var eventTypes: [String: [TypeID]] = [:]
 
     mutating func compile(with fields: inout FieldCompiler) {
         guard let root = types.schema.rootType(of: .subscription) else { return }
@@ -68,7 +70,7 @@ struct SubscriptionCompiler {
 
     // MARK: @on
 
-    private func events(
+    private mutating func events(
         _ field: SchemaField, _ directive: AppliedDirective
     ) -> SubscriptionSourceMaker? {
         let names = directive.strings("mutations")
@@ -90,6 +92,9 @@ struct SubscriptionCompiler {
             guard let mutation = mutations[name] else { continue }
             check(field, tells: mutation, directive, at: location)
             told.append(mutation)
+        }
+        eventTypes[field.name] = told.flatMap { mutation in
+            mutation.recordTypes + field.arguments.flatMap { mutation.references[$0.name] ?? [] }
         }
         return { [types, told] symbols in
             let comparisons = told.map { mutation in

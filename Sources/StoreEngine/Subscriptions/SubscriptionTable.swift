@@ -297,6 +297,15 @@ struct SubscriptionTable {
         Response(result, notes(result, at: sequence ?? snapshot.sequence))
     }
 
+    /// The result without what is expected: whoever may not see that is not told of it.
+    private mutating func confirmed(_ group: SubscriptionGroup) -> ExecutedResult {
+        var execution = Execution(
+            group.plan, variables: group.key.variables, on: snapshot, schema: service.executable,
+            identity: group.identity)
+        executions.run += 1
+        return execution.result()
+    }
+
     /// Executes a live group again and updates its dependencies.
     mutating func refresh(_ group: SubscriptionGroup) -> ExecutedResult {
         let visible = visible(to: group)
@@ -307,7 +316,10 @@ struct SubscriptionTable {
         executions.run += 1
         let dependencies = execution.dependencies ?? Dependencies()
         if group.key.showsOptimistic, let expected {
-            result.isOptimistic = dependencies.isTouched(by: expected.changes, in: visible)
+            result.isOptimistic =
+                dependencies.isTouched(by: expected.changes, in: visible)
+                && (service.access.isEmpty || group.identity == .unrestricted
+                    || result.bytes != confirmed(group).bytes)
         }
         if let normalizer = group.normalizer {
             group.lastRecords = result.records(normalizer)

@@ -16,6 +16,7 @@ final class EngineUnderTest: Sendable {
     let journal: GatedJournal
     let service: GraphQLService
     let schema: Schema
+    let access: AccessRules
     private let inbox: Inbox
     /// What happens when a mutation's turn comes, once.
     private let onTurn: OneTime
@@ -69,6 +70,7 @@ final class EngineUnderTest: Sendable {
         self.postponed = postponed
         self.inbox = inbox
         self.schema = schema.schema
+        access = schema.access
         self.journal = journal
         var limits = GraphQLService.Limits()
         limits.recentCommits = recentCommits
