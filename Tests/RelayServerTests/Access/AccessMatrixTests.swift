@@ -77,7 +77,7 @@ struct AccessMatrixTests {
             let start = exit == .patch ? World.Start.visible : .hidden
             let count = try await World.with(way, start) { world in
                 _ = try await change(way, world) { if exit == .patch { try await world.hide() } }
-                return world.rules?.hiddenCounts[exit] ?? 0
+                return world.rules?.countsNow.hidden[exit] ?? 0
             }
             #expect(count > 0, "\(way)")
         }
