@@ -171,7 +171,8 @@ let package = Package(
         room(
             "GraphQLExecution",
             [
-                "Digests", "GraphQLLanguage", "RelayArtifacts", "RelayJSON", "RelayRecords", "Threads",
+                "Digests", "GraphQLLanguage", "RelayArtifacts", "RelayJSON", "RelayRecords",
+                "Threads",
             ]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("HTTPMessages"),

@@ -12,12 +12,21 @@ extension Execution {
     /// The same of a record with its row: most often one of a type whose records are all visible.
     @inline(__always)
     mutating func isVisible(_ record: RecordIndex, _ row: Row, for exit: AccessExit) -> Bool {
-        guard let access, row.type != openType else { return true }
-        if access.isOpen(row.type) {
+        guard access != nil, row.type != openType else { return true }
+        return isVisibleByRule(record, row, for: exit)
+    }
+
+    private mutating func isVisibleByRule(
+        _ record: RecordIndex, _ row: Row, for exit: AccessExit
+    ) -> Bool {
+        guard let access else { return true }
+        switch access.verdict(record, row, for: exit, &dependencies) {
+        case .open:
             openType = row.type
             return true
+        case .visible: return true
+        case .hidden: return false
         }
-        return access.isVisible(record, row, for: exit, &dependencies)
     }
 
     /// Whether a field of a visible record may be read.

@@ -203,14 +203,15 @@ extension Execution {
         if let record, dependencies != nil {
             depend(on: record, conditions.map(\.key), for: field)
         }
-        if let record, access != nil, !isVisible(record, for: .list) {
+        let row = record.flatMap { snapshot.row($0) }
+        if let record, let row, !isVisible(record, row, for: .list) {
             remainingHiddenVisits -= 1
             return false
         }
         remainingVisits -= 1
         guard remainingVisits >= 0 else { return false }
         guard let record else { return true }  // a null element stays what it is
-        guard let row = snapshot.row(record) else { return false }
+        guard let row else { return false }
         return conditions.allSatisfy { condition in
             // A hidden field is null.
             mayRead(condition.key, of: record) ? condition.isMet(by: row) : condition.isMetByNull
