@@ -16,7 +16,7 @@ enum RequestFuzz {
 
     static func run(_ bytes: UnsafeBufferPointer<UInt8>) -> CInt {
         guard case .object(let parameters)? = try? JSONValue(parsing: bytes),
-            let request = try? GraphQLRequest(parameters)
+            let request = try? GraphQLRequest(parameters, from: .unrestricted)
         else { return 0 }
         let service = nextService()
         guard let operation = try? service.prepare(request) else { return 0 }
