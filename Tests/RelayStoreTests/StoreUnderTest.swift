@@ -31,9 +31,13 @@ enum TodoDocuments {
           best: User
           todos(first: Int, after: String, last: Int, before: String, complete: Boolean): TodoConnection
         }
-        type TodoConnection { edges: [TodoEdge], pageInfo: PageInfo!, totalCount: Int }
+        type TodoConnection { edges: [TodoEdge], pageInfo: TodoPageInfo!, totalCount: Int }
         type TodoEdge { cursor: String, node: Todo }
-        type PageInfo { endCursor: String, hasNextPage: Boolean, hasPreviousPage: Boolean, startCursor: String }
+        type TodoPageInfo {
+          endCursor: String, hasNextPage: Boolean, hasPreviousPage: Boolean, startCursor: String
+          total: Int!, range: PageRange, marks: [PageRange]
+        }
+        type PageRange { from: Int }
         scalar JSON
         type Todo implements Node {
           id: ID!
@@ -82,6 +86,11 @@ enum TodoDocuments {
             totalCount
             edges { cursor node { id text complete } }
             pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
+        }
+        query Informed($count: Int, $cursor: String) {
+          me { id todos(first: $count, after: $cursor) @connection(key: "Todos_todos") {
+            edges { node { id } }
+            pageInfo { __typename total range { from } marks { from } } } }
         }
         query Bare($count: Int) {
           me { id todos(first: $count) {
