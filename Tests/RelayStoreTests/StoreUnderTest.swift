@@ -25,7 +25,8 @@ enum TodoDocuments {
         type Settings { theme: String, layout: Layout }
         type Layout { columns: Int, panes: [Pane] }
         type Pane { title: String }
-        type User implements Node {
+        interface Named { name: String }
+        type User implements Node & Named {
           id: ID!
           name: String
           best: User
@@ -155,6 +156,9 @@ enum TodoDocuments {
         query Best { me { id name best { id name best { id name } } } }
         query Required { me { id name @required(action: LOG) best @required(action: NONE) { id } } }
         query Caught { me @catch(to: NULL) { id name } }
+        query CaughtAndRequired {
+          node(id: "u") { id ... on User { name @required(action: THROW) } ... on Named { name @catch(to: RESULT) } }
+        }
         query CaughtTags($id: ID!) { node(id: $id) { id ... on Todo { tags @catch(to: RESULT) none: tags @catch(to: NULL) } } }
         query Aliased($id: ID!) {
           node(id: $id) {
