@@ -20,6 +20,16 @@ extension DataNode {
         field(named: name).flatMap { $0.child == nil ? nil : children[$0.childPlace] }
     }
 
+    /// Whether a field leads to what a handler keeps of it, such as a connection, and not to what the server returned.
+    package func isHandled(_ name: String) -> Bool {
+        guard let field = field(named: name) else { return false }
+        switch field.kind {
+        case .linked, .plural:
+            return reading.symbols.nameText(field.key).starts(with: "__".utf8)
+        case .scalar, .typename, .dataID, .alias: return false
+        }
+    }
+
     private func field(named name: String) -> FlatReading.Field? {
         var name = name
         return name.withUTF8 { name in

@@ -224,7 +224,11 @@ struct Reader {
     /// - Returns: false when it is required.
     private mutating func leaf(_ field: FlatReading.Field, _ row: Row, _ slot: Int?) -> Bool {
         if let slot {
-            if row.tag(slot) == .failed { fail(field, row, slot) }
+            if row.tag(slot) == .failed {
+                fail(field, row, slot)
+                // The error is the field's value, also where another place requires one.
+                if field.catchTo == .result { return true }
+            }
         } else if !field.isClient {
             isMissingData = true
         }

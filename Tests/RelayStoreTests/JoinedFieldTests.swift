@@ -86,4 +86,21 @@ import Testing
         #expect(try edges("RequiredCursors", with: false)?.array?.count == 1)
         #expect(try edges("RequiredCursors", with: true) == [nil])
     }
+
+    /// An error that one place catches is the value of the field that another requires; null is not.
+    @Test func aCaughtErrorIsThereWhereItIsRequired() throws {
+        func commit(_ errors: [JSONValue]) throws {
+            let user: JSONValue = [
+                "__typename": "User", "__isNamed": "User", "id": "u", "name": nil,
+            ]
+            try store.commit(
+                "CaughtAndRequired", ["data": ["node": user], "errors": .array(errors)])
+        }
+        try commit([["message": "lost", "path": ["node", "name"]]])
+        let failed = try store.read("CaughtAndRequired")
+        #expect(failed.required == nil && failed.errors.isEmpty)
+        #expect(failed.data?.json["node"]?["id"] == "u")
+        try commit([])
+        #expect(try store.read("CaughtAndRequired").required?.path == ["node", "name"])
+    }
 }

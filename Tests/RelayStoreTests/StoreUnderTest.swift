@@ -25,15 +25,20 @@ enum TodoDocuments {
         type Settings { theme: String, layout: Layout }
         type Layout { columns: Int, panes: [Pane] }
         type Pane { title: String }
-        type User implements Node {
+        interface Named { name: String }
+        type User implements Node & Named {
           id: ID!
           name: String
           best: User
           todos(first: Int, after: String, last: Int, before: String, complete: Boolean): TodoConnection
         }
-        type TodoConnection { edges: [TodoEdge], pageInfo: PageInfo!, totalCount: Int }
+        type TodoConnection { edges: [TodoEdge], pageInfo: TodoPageInfo!, totalCount: Int }
         type TodoEdge { cursor: String, node: Todo }
-        type PageInfo { endCursor: String, hasNextPage: Boolean, hasPreviousPage: Boolean, startCursor: String }
+        type TodoPageInfo {
+          endCursor: String, hasNextPage: Boolean, hasPreviousPage: Boolean, startCursor: String
+          total: Int!, range: PageRange, marks: [PageRange]
+        }
+        type PageRange { from: Int }
         scalar JSON
         type Todo implements Node {
           id: ID!
@@ -82,6 +87,11 @@ enum TodoDocuments {
             totalCount
             edges { cursor node { id text complete } }
             pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
+        }
+        query Informed($count: Int, $cursor: String) {
+          me { id todos(first: $count, after: $cursor) @connection(key: "Todos_todos") {
+            edges { node { id } }
+            pageInfo { __typename total range { from } marks { from } } } }
         }
         query Bare($count: Int) {
           me { id todos(first: $count) {
@@ -146,6 +156,9 @@ enum TodoDocuments {
         query Best { me { id name best { id name best { id name } } } }
         query Required { me { id name @required(action: LOG) best @required(action: NONE) { id } } }
         query Caught { me @catch(to: NULL) { id name } }
+        query CaughtAndRequired {
+          node(id: "u") { id ... on User { name @required(action: THROW) } ... on Named { name @catch(to: RESULT) } }
+        }
         query CaughtTags($id: ID!) { node(id: $id) { id ... on Todo { tags @catch(to: RESULT) none: tags @catch(to: NULL) } } }
         query Aliased($id: ID!) {
           node(id: $id) {

@@ -115,4 +115,25 @@ struct PaginationTests {
         #expect(try await pages.loadNext(3).map(\.message) == ["lost"])
         #expect(ids(in: environment) == ["t0", "t1", "t2"] && pages.hasNext)
     }
+
+    /// Where a condition leaves the connection out, a page that was fetched would show nowhere.
+    @Test(arguments: [true, false])
+    func aFieldIsPagedWhereItIsAConnection(_ all: Bool) async throws {
+        let environment = MockEnvironment()
+        environment.answer {
+            let isFirst = $0.request.node.params.name == "PreviewQuery"
+            return Self.page(
+                $0.request.variables, name: isFirst ? "UserQuery" : "PreviewPaginationQuery")
+        }
+        let fetched = Collected(environment.fetchQuery(PreviewQuery(all: all)))
+        let list = Preview_user(key: try #require(fetched.values.first??.user))
+        #expect(environment.lookup(list).data?.todos?.pageInfo.hasNextPage == true)
+        let pages = PaginationResource(list, environment: environment)
+        #expect(pages.hasNext == all)
+        // Not until there is no more: that would be for ever.
+        for _ in 0..<3 { try await pages.loadNext(3) }
+        #expect(environment.mockNetwork.executionCount == (all ? 3 : 1))
+        #expect(environment.lookup(list).data?.todos?.edges?.count == (all ? 7 : nil))
+        #expect(!pages.hasNext)
+    }
 }

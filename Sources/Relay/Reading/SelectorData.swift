@@ -58,6 +58,9 @@ public struct SelectorData: Sendable, Equatable {
         return list.elements.map { $0.map { SelectorData($0, origin) } }
     }
 
+    /// Whether a field is read as a connection. The same field may be none where a condition leaves its `@connection` out.
+    func isConnection(_ key: String) -> Bool { node.isHandled(key) }
+
     /// The pointer for a spread fragment, by the fragment's name; nil if it is not spread here.
     public func get(fragment name: String) -> FragmentPointer? {
         node.reading.spreads[name].map {

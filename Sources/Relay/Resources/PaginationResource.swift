@@ -36,9 +36,10 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         self.environment = environment
     }
 
-    /// Whether the server has more after the connection's end, as far as is known.
+    /// Whether the server has more after the connection's end, as far as is known. False where a condition leaves the
+    /// `@connection` out for this record.
     public var hasNext: Bool { page(.next) != nil }
-    /// Whether the server has more before the connection's start, as far as is known.
+    /// Whether the server has more before the connection's start, as far as is known; false as ``hasNext``.
     public var hasPrevious: Bool { page(.previous) != nil }
     /// Whether a page after the end is being fetched.
     public var isLoadingNext: Bool { lock.withLock { loading.contains(.next) } }
@@ -115,11 +116,14 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     private func page(
         _ direction: Direction
     ) -> (config: ConnectionVariableConfig, cursor: String)? {
-        guard let connection = F.metadata.connection, let config = direction.config
+        guard let path = F.metadata.connection?.path, let config = direction.config,
+            let name = path.last,
+            let parent = environment.selectorData(of: fragment)?.get(path: Array(path.dropLast()))
+                as? SelectorData,
+            // Pages of a field that is none for this record would not become part of what is shown.
+            parent.isConnection(name)
         else { return nil }
-        let data = environment.selectorData(of: fragment)
-        let info = (data?.get(path: connection.path) as? SelectorData)?
-            .get(SelectorData?.self, "pageInfo")
+        let info = parent.get(SelectorData?.self, name)?.get(SelectorData?.self, "pageInfo")
         let names =
             direction == .next ? ("hasNextPage", "endCursor") : ("hasPreviousPage", "startCursor")
         guard info?.get(Bool?.self, names.0) == true,

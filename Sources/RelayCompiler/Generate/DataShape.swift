@@ -64,8 +64,8 @@ final class DataMember {
     /// The trees that the shape was made of: two shapes of the same trees are the same.
     let trees: [SelectionTree]
 
-    /// - Parameter directives: those of each selection. A condition may hold for one of them only, or the reader take one
-    ///   of them only, so what each has is sure, and what one has is possible.
+    /// - Parameter directives: those of each selection. A condition may hold for one of them only, so what each has is
+    ///   sure, and what one has is possible.
     init(
         name: String, definition: SchemaField?, type: WrappedType, isConditional: Bool,
         isClient: Bool = false, directives: [[Directive]], shape: DataShape?, trees: [SelectionTree]

@@ -27,8 +27,8 @@ struct DefinitionWriter {
             if isMutation {
                 text.space()
                 let shapes = ShapeBuilder(schema: types.schema, isComplete: true)
-                ResponseWriter(types: types).write(
-                    shapes.shape(of: operation.completeSelections), to: &text)
+                ResponseWriter(shapes.shape(of: operation.completeSelections), types)
+                    .write(to: &text)
             }
         }
     }

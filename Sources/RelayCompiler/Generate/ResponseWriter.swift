@@ -4,17 +4,33 @@ import RelayIR
 /// Writes the type of a mutation's expected answers: everything that the mutation selects, its fragments' fields, too.
 struct ResponseWriter {
     let types: SwiftTypes
+    private let shape: DataShape
+    private let shared: SharedAnswers
     private var access: String { types.options.access.modifier }
 
-    func write(_ shape: DataShape, to text: inout SwiftText) {
+    /// - Parameter shape: of everything that the mutation selects.
+    init(_ shape: DataShape, _ types: SwiftTypes) {
+        self.types = types
+        self.shape = shape
+        shared = SharedAnswers(shape, types)
+    }
+
+    func write(to text: inout SwiftText) {
         text.document(
             """
             An expected answer, to be shown until the real one arrives.
 
             Fields that are nil are not part of it: the store keeps what it has.
             """)
-        write(shape, as: "OptimisticResponse", suffix: "", to: &text)
+        writeStruct(shape, Self.name, nil, &text) { text in
+            for answer in shared.all {
+                text.space()
+                write(answer.shape, as: answer.name, suffix: "_" + answer.member.name, to: &text)
+            }
+        }
     }
+
+    private static let name = "OptimisticResponse"
 
     private func write(
         _ shape: DataShape, as name: String, suffix: String, to text: inout SwiftText
@@ -23,13 +39,15 @@ struct ResponseWriter {
             ? writeStruct(shape, name, nil, &text) : writeEnum(shape, name, suffix, &text)
     }
 
-    /// - Parameter object: the type of all values, if it is known.
+    /// - Parameters:
+    ///   - object: the type of all values, if it is known.
+    ///   - others: writes further types that are nested in it.
     private func writeStruct(
-        _ shape: DataShape, _ name: String, _ object: NamedType?, _ text: inout SwiftText
+        _ shape: DataShape, _ name: String, _ object: NamedType?, _ text: inout SwiftText,
+        others: (inout SwiftText) -> Void = { _ in }
     ) {
         let object = object ?? (shape.type.kind == .object ? shape.type : nil)
-        var scope = NameScope(["NullableField"])
-        for member in shape.members { _ = scope.take(SwiftNames.member(member.name)) }
+        var scope = SharedAnswers.scope(shape.members)
         var fields: [ValueStruct.Field] = []
         var constants: [(name: String, value: String)] = []
         var nested: [(shape: DataShape, name: String, alias: String)] = []
@@ -40,10 +58,13 @@ struct ResponseWriter {
             }
             var type = types.present(member.type)
             if let inner = member.shape {
-                let name = DataScope.nested(
-                    "\(inner.type.name)_\(member.name)", &scope, types.names)
-                nested.append((inner, name, member.name))
-                type = types.present(member.type, name)
+                if let name = shared.name(member, inner) {
+                    type = types.present(member.type, "\(Self.name).\(name)")
+                } else {
+                    let name = SharedAnswers.name(member, inner, &scope, types)
+                    nested.append((inner, name, member.name))
+                    type = types.present(member.type, name)
+                }
             }
             let isOptional = member.isConditional || !member.type.isNonNull
             fields.append(
@@ -59,6 +80,7 @@ struct ResponseWriter {
                     text.space()
                     write(shape, as: name, suffix: "_" + alias, to: &text)
                 }
+                others(&text)
             }
     }
 

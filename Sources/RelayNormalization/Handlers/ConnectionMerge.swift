@@ -145,9 +145,10 @@ struct ConnectionMerge {
         if page.edges == nil, ConnectionEdges(connection)?.links != nil { return }
         let infoID = id.clientID(storageKey: "pageInfo")
         let isNew = source.row(infoID) == nil
-        if isNew { _ = source.create(dataID: infoID, typeName: "PageInfo") }
+        if isNew { _ = source.create(dataID: infoID, typeName: page.infoType ?? "PageInfo") }
         let isOnly = pages.isAt(.start, page) && pages.isAt(.end, page)
-        var fields: [(key: String, value: FieldValue)] = []
+        // Like the connection's own fields, the others are those of the page that came last.
+        var fields = page.hasInfo ? page.otherInfo : []
         for side in [PageOfConnection.Side.end, .start] {
             let (flag, cursor) = (side.hasMoreField, side.cursorField)
             if isNew || (page.side == .whole && !page.hasInfo) {
@@ -167,7 +168,9 @@ struct ConnectionMerge {
             if found == .null, page.side != .whole { found = nil }
             if let end = found ?? stands { fields.append((cursor, end)) }
         }
-        if !fields.isEmpty { source.write(infoID, fields) }
+        if !fields.isEmpty {
+            source.write(infoID, type: page.hasInfo ? page.infoType : nil, fields)
+        }
         if connection.value("pageInfo") != .link(infoID) {
             source.write(id, [("pageInfo", .link(infoID))])
         }

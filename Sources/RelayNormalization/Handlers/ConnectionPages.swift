@@ -112,6 +112,23 @@ struct PageOfConnection {
         return value(field, of: id)
     }
 
+    /// The type of its pageInfo.
+    var infoType: String? {
+        guard case .link(let id) = value("pageInfo", of: record.dataID),
+            let row = record.source.find(id).flatMap({ records.row($0) })
+        else { return nil }
+        return records.symbols.nameString(row.type)
+    }
+
+    /// What its pageInfo has besides the ends of the page.
+    var otherInfo: [(key: String, value: FieldValue)] {
+        guard case .link(let id) = value("pageInfo", of: record.dataID) else { return [] }
+        return fields(of: id) { !Self.ends.contains($0) }
+    }
+
+    private static let ends = Set(
+        [Side.start, .end].flatMap { [$0.cursorField, $0.hasMoreField] })
+
     /// nil if it has no list.
     var edges: LinkList? {
         record.source.find(record.dataID).flatMap { records.links("edges", of: $0) }
@@ -131,12 +148,18 @@ struct PageOfConnection {
 
     /// All fields except the edges, their errors, and the pageInfo.
     var fields: [(key: String, value: FieldValue)] {
-        guard let index = record.source.find(record.dataID), let row = records.row(index)
-        else { return [] }
+        fields(of: record.dataID) {
+            !Self.ownFields.contains($0) && !$0.hasPrefix(Self.placedBy)
+        }
+    }
+
+    private func fields(
+        of id: DataID, where isWanted: (String) -> Bool
+    ) -> [(key: String, value: FieldValue)] {
+        guard let index = record.source.find(id), let row = records.row(index) else { return [] }
         return row.shape.keys.compactMap { key in
             let name = records.symbols.nameString(key)
-            guard !Self.ownFields.contains(name), !name.hasPrefix(Self.placedBy),
-                let value = records.fieldValue(name, of: index)
+            guard isWanted(name), let value = records.fieldValue(name, of: index)
             else { return nil }
             return (name, value)
         }

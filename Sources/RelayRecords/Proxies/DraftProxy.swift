@@ -135,12 +135,15 @@ package final class DraftProxy: RecordSourceSelectorProxy {
         if !hasEnded { draft.look(at: record) }
     }
 
-    package func write(_ dataID: DataID, _ fields: [(key: String, value: FieldValue)]) {
+    /// - Parameter type: the record's type from now on; nil: the same as before.
+    package func write(
+        _ dataID: DataID, type: String? = nil, _ fields: [(key: String, value: FieldValue)]
+    ) {
         guard let row = row(dataID) else {
             fail("Record \"\(dataID)\" no longer exists; it cannot be written.")
             return
         }
-        let type = draft.snapshot.symbols.nameString(row.type)
+        let type = type ?? draft.snapshot.symbols.nameString(row.type)
         change { draft in
             draft.write(dataID, type: type, fields: fields)
             if isUpdater { draft.noteOwn(fields, of: dataID, before: row) }

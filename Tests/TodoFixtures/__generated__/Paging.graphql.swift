@@ -272,3 +272,266 @@ package struct WindowPaginationQuery: Relay.Operation, Hashable, Sendable {
         }
     }
 }
+
+package struct PreviewQuery: Relay.Operation, Hashable, Sendable {
+    package static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"PreviewQuery",0,1,["Query",[[1,"user",["id",[2,"Preview_user",["all"]]],\#
+            "User"]],["all"]],[[[1,"user",["id",[1,"todos",[[1,"pageInfo",["hasNextPage",\#
+            "endCursor"],"PageInfo"]],"TodoConnection",0,0,[[0,"first",2]]],[4,"all",[[1,\#
+            "todos",[[1,"edges",[[1,"node",["id","__typename"],"Todo"],"cursor"],"TodoEdge",\#
+            1]],"TodoConnection",0,0,[[0,"first",2]]],[2,2,"todos","connection",\#
+            "Preview_todos",0,[[0,"first",2]]]],1]],"User"]]],\#
+            "query PreviewQuery($all: Boolean!) {\n\#
+              user {\n\#
+                id\n\#
+                ...Preview_user_z6ktz5\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment Preview_user_z6ktz5 on User {\n\#
+              todos(first: 2) {\n\#
+                pageInfo {\n\#
+                  hasNextPage\n\#
+                  endCursor\n\#
+                }\n\#
+              }\n\#
+              ... @include(if: $all) {\n\#
+                todos(first: 2) {\n\#
+                  edges {\n\#
+                    node {\n\#
+                      id\n\#
+                      __typename\n\#
+                    }\n\#
+                    cursor\n\#
+                  }\n\#
+                  pageInfo {\n\#
+                    endCursor\n\#
+                    hasNextPage\n\#
+                  }\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    package var variables: Variables
+
+    package init(variables: Variables) { self.variables = variables }
+
+    package init(all: Bool) {
+        self.init(variables: Variables(all: all))
+    }
+
+    package struct Variables: VariableDataConvertible, Hashable, Sendable {
+        package var all: Bool
+
+        package init(all: Bool) {
+            self.all = all
+        }
+
+        package var variableData: VariableData {
+            ["all": all]
+        }
+    }
+
+    package struct Data: ReadableRecord, Equatable {
+        /// Found by id or by any @unique field.
+        package var user: User_user?
+
+        package init(_ record: inout RecordReader) throws {
+            user = try record.optionalLinked("user")
+        }
+
+        package struct User_user: ReadableRecord, Equatable, Identifiable, Preview_user_Key {
+            package var id: String
+            package var fragment_Preview_user: FragmentPointer
+
+            package init(_ record: inout RecordReader) throws {
+                id = try record.string("id")
+                fragment_Preview_user = record.fragment("Preview_user")
+            }
+        }
+    }
+}
+
+package struct Preview_user: PaginationFragment, Hashable, Sendable {
+    package static let node = ReaderFragment(
+        artifact: #"""
+            [1,"Preview_user",0,["User",[[1,"todos",[[1,"pageInfo",["hasNextPage",\#
+            "endCursor"],"PageInfo"]],"TodoConnection",0,0,[["first","count"],["after",\#
+            "cursor"]]],[4,"all",[[1,"__Preview_todos_connection",[[1,"edges",[[1,"node",\#
+            ["id","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
+            "hasNextPage"],"PageInfo"]],"TodoConnection",0,"todos"]],1]],[["count",2],\#
+            "cursor","all"],[0,0,0,[[["todos"],["count","cursor"]]],\#
+            ["PreviewPaginationQuery",["node"],"id"]]]]
+            """#)
+    package static let metadata = RefetchMetadata(
+        path: ["node"], identifierField: "id", operation: PreviewPaginationQuery.self,
+        connection: ConnectionMetadata(
+            path: ["todos"],
+            forward: ConnectionVariableConfig(count: "count", cursor: "cursor")))
+    package typealias Operation = PreviewPaginationQuery
+    package var fragmentPointer: FragmentPointer
+
+    package init(key: any Preview_user_Key) { fragmentPointer = key.fragment_Preview_user }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    package init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    package struct Data: ReadableRecord, Equatable {
+        /// An argument named like a field of the node filters by equality when it is given.
+        package var todos: TodoConnection_todos?
+
+        package init(_ record: inout RecordReader) throws {
+            todos = try record.optionalLinked("todos")
+        }
+
+        package struct TodoConnection_todos: ReadableRecord, Equatable {
+            package var pageInfo: PageInfo_pageInfo
+            package var edges: [TodoEdge_edges?]?
+
+            package init(_ record: inout RecordReader) throws {
+                pageInfo = try record.linked("pageInfo")
+                edges = try record.selects("edges") ? record.optionalList("edges") : nil
+            }
+
+            package struct PageInfo_pageInfo: ReadableRecord, Equatable {
+                package var hasNextPage: Bool
+                package var endCursor: String?
+
+                package init(_ record: inout RecordReader) throws {
+                    hasNextPage = try record.bool("hasNextPage")
+                    endCursor = try record.optionalString("endCursor")
+                }
+            }
+
+            package struct TodoEdge_edges: ReadableRecord, Equatable {
+                package var node: Todo_node?
+
+                package init(_ record: inout RecordReader) throws {
+                    node = try record.optionalLinked("node")
+                }
+
+                package struct Todo_node: ReadableRecord, Equatable, Identifiable {
+                    package var id: String
+
+                    package init(_ record: inout RecordReader) throws {
+                        id = try record.string("id")
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Data in which `Preview_user` is spread.
+package protocol Preview_user_Key { var fragment_Preview_user: FragmentPointer { get } }
+
+extension Preview_user_Key {
+    /// The fragment, which only its own code opens.
+    package func asFragment() -> Preview_user { Preview_user(key: self) }
+}
+
+package struct PreviewPaginationQuery: Relay.Operation, Hashable, Sendable {
+    package static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"PreviewPaginationQuery",0,1,["Query",[[1,"node",[[2,"Preview_user",["count",\#
+            "cursor","all"]]],0,0,0,["id"]]],[["count",2],"cursor","all","id"]],[[[1,"node",\#
+            ["__typename",[3,"User",[[1,"todos",[[1,"pageInfo",["hasNextPage","endCursor"],\#
+            "PageInfo"]],"TodoConnection",0,0,[["first","count"],["after","cursor"]]],[4,\#
+            "all",[[1,"todos",[[1,"edges",[[1,"node",["id","__typename"],"Todo"],"cursor"],\#
+            "TodoEdge",1]],"TodoConnection",0,0,[["first","count"],["after","cursor"]]],[2,\#
+            2,"todos","connection","Preview_todos",0,[["first","count"],["after",\#
+            "cursor"]]]],1]]],"id"],0,0,0,["id"]]]],\#
+            "query PreviewPaginationQuery($count: Int = 2, $cursor: String, $all: Boolean!,\#
+             $id: ID!) {\n\#
+              node(id: $id) {\n\#
+                __typename\n\#
+                ...Preview_user_vlu333\n\#
+                id\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment Preview_user_vlu333 on User {\n\#
+              todos(first: $count, after: $cursor) {\n\#
+                pageInfo {\n\#
+                  hasNextPage\n\#
+                  endCursor\n\#
+                }\n\#
+              }\n\#
+              ... @include(if: $all) {\n\#
+                todos(first: $count, after: $cursor) {\n\#
+                  edges {\n\#
+                    node {\n\#
+                      id\n\#
+                      __typename\n\#
+                    }\n\#
+                    cursor\n\#
+                  }\n\#
+                  pageInfo {\n\#
+                    endCursor\n\#
+                    hasNextPage\n\#
+                  }\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    package var variables: Variables
+
+    package init(variables: Variables) { self.variables = variables }
+
+    package init(count: Int? = nil, cursor: String? = nil, all: Bool, id: String) {
+        self.init(variables: Variables(count: count, cursor: cursor, all: all, id: id))
+    }
+
+    package struct Variables: VariableDataConvertible, Hashable, Sendable {
+        /// Default: `2`.
+        package var count: Int?
+        package var cursor: String?
+        package var all: Bool
+        package var id: String
+        /// Which fields are null where they are nil; the others are left out.
+        package var null: Set<NullableField>
+
+        package init(
+            count: Int? = nil, cursor: String? = nil, all: Bool, id: String,
+            null: Set<NullableField> = []
+        ) {
+            self.count = count
+            self.cursor = cursor
+            self.all = all
+            self.id = id
+            self.null = null
+        }
+
+        package var variableData: VariableData {
+            VariableData(
+                [
+                    "count": count, "cursor": cursor, "all": all, "id": id
+                ], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        package enum NullableField: String, Hashable, Sendable {
+            case count
+            case cursor
+        }
+    }
+
+    package struct Data: ReadableRecord, Equatable {
+        package var node: Node_node?
+
+        package init(_ record: inout RecordReader) throws {
+            node = try record.optionalLinked("node")
+        }
+
+        package struct Node_node: ReadableRecord, Equatable, Preview_user_Key {
+            package var fragment_Preview_user: FragmentPointer
+
+            package init(_ record: inout RecordReader) throws {
+                fragment_Preview_user = record.fragment("Preview_user")
+            }
+        }
+    }
+}
