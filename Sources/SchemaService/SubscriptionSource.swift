@@ -96,7 +96,13 @@ struct ArgumentComparison: Sendable {
     fileprivate func isSame(
         _ expected: JSONValue, _ given: JSONValue, _ mutation: ToldMutation, _ access: Access?
     ) -> Bool {
-        guard let lookup else { return expected == given }
+        guard let lookup else {
+            // Elements may name records that are hidden.
+            if let access, let texts = given.array {
+                return access.sees(texts, mutation.snapshot) && expected == given
+            }
+            return expected == given
+        }
         if access == nil, expected == given { return true }
         let snapshot = mutation.snapshot
         func id(_ text: String, _ record: RecordIndex?) -> DataID {
@@ -121,16 +127,20 @@ struct ArgumentComparison: Sendable {
         guard let access, let subject = mutation.response.result,
             let record = mutation.snapshot.existing(subject.rawValue)
         else { return true }
-        // A link `owner` is set by `ownerId`.
-        let fields =
-            [name]
-            + ["Id", "Ids"].filter(name.hasSuffix).map { name.dropLast($0.utf8.count) }.map(
-                String.init)
-        return fields.allSatisfy { field in
+        return MutationSite.targetNames(of: name).allSatisfy { field in
             var dependencies: Dependencies?
             return mutation.snapshot.symbols.findName(field).map {
                 access.mayRead($0, of: record, &dependencies)
             } ?? true
+        }
+    }
+}
+
+extension Access {
+    /// Whether none of the elements of a list names a record that is hidden.
+    fileprivate func sees(_ elements: [JSONValue], _ snapshot: Snapshot) -> Bool {
+        elements.allSatisfy { element in
+            element.recordName.flatMap(snapshot.existing).map { isVisible($0, for: .event) } ?? true
         }
     }
 }

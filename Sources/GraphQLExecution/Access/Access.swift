@@ -162,6 +162,11 @@ package final class Access {
         AccessState(identity, rules, snapshot).may(action, record)
     }
 
+    /// Whether nobody like the identity may do something to a record of a type, whatever is in it.
+    package func isForbidden(_ action: AccessAction, ofType type: String) -> Bool {
+        state.isForbidden(action, ofType: type)
+    }
+
     /// What is said of a field that may not be read or used.
     package func refusal(of field: FieldPlan) -> ExecutionError {
         let place: AccessRefusal.Place = if case .record? = field.rule { .field } else { .root }

@@ -73,10 +73,11 @@ package struct AccessTest: Sendable {
 /// Swift code that decides about a record.
 package struct AccessHandler: Sendable {
     package let name: String
-    /// Whether the record may be seen or changed. Must depend only on what the call has.
-    package let decide: @Sendable (AccessCall) -> Bool
+    /// Whether the record may be seen or changed; nil if that could not be found out: then it may not, whatever the
+    /// rule around it says. Must depend only on what the call has.
+    package let decide: @Sendable (AccessCall) -> Bool?
 
-    package init(name: String, decide: @escaping @Sendable (AccessCall) -> Bool) {
+    package init(name: String, decide: @escaping @Sendable (AccessCall) -> Bool?) {
         self.name = name
         self.decide = decide
     }

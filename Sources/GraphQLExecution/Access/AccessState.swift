@@ -48,6 +48,8 @@ final class AccessState {
     private let identity: Identity
     private let rules: AccessRules
     private var types: [NameIndex: OfType] = [:]
+    /// Swift code could not decide about the record that is being asked about.
+    private var hasFailed = false
     /// Records of one type come one after the other. Nothing else reads it while it is written.
     @exclusivity(unchecked) private var last: OfType?
 
@@ -93,7 +95,7 @@ final class AccessState {
     func isVisible(
         _ record: RecordIndex, _ row: Row, _ dependencies: inout Dependencies?
     ) -> Bool {
-        isMet(ofType(row.type).read, by: record, row, &dependencies)
+        decide(ofType(row.type).read, by: record, row, &dependencies)
     }
 
     func verdict(
@@ -105,7 +107,7 @@ final class AccessState {
         if dependencies == nil, let known = known(ofType, row) {
             isMet = known
         } else {
-            isMet = self.isMet(ofType.read, by: record, row, &dependencies)
+            isMet = decide(ofType.read, by: record, row, &dependencies)
             if case .behind(let key) = ofType.shortcut, let slot = row.slot(of: key),
                 row.tag(slot) == .link
             {
@@ -139,7 +141,7 @@ final class AccessState {
         guard let row = snapshot.row(record) else { return true }
         let ofType = ofType(row.type)
         guard !ofType.fields.isEmpty, let rule = ofType.fields[field] else { return true }
-        return isMet(rule, by: record, row, &dependencies)
+        return decide(rule, by: record, row, &dependencies)
     }
 
     func may(_ action: AccessAction, _ record: RecordIndex) -> Bool {
@@ -148,15 +150,32 @@ final class AccessState {
         return isMet(rules.rule(for: action), by: record)
     }
 
+    /// Whether nobody like the identity may do something to a record of a type, whatever is in it.
+    func isForbidden(_ action: AccessAction, ofType type: String) -> Bool {
+        if case .constant(false) = resolved(rules.rules(ofType: type).rule(for: action)) {
+            return true
+        }
+        return false
+    }
+
     func isMet(_ rule: AccessRule, by record: RecordIndex) -> Bool {
         guard let row = snapshot.row(record) else { return false }
         var dependencies: Dependencies?
-        return isMet(resolved(rule), by: record, row, &dependencies)
+        return decide(resolved(rule), by: record, row, &dependencies)
     }
 
     /// A rule that is about no record.
     func isMet(_ rule: AccessRule) -> Bool {
         if case .constant(true) = resolved(rule) { true } else { false }
+    }
+
+    /// Whether a whole rule is met. Swift code that fails allows nothing, not even below a `not`.
+    private func decide(
+        _ rule: ResolvedRule, by record: RecordIndex, _ row: Row,
+        _ dependencies: inout Dependencies?
+    ) -> Bool {
+        hasFailed = false
+        return isMet(rule, by: record, row, &dependencies) && !hasFailed
     }
 
     private func isMet(
@@ -176,9 +195,11 @@ final class AccessState {
         case .handler(let handler):
             let reads = dependencies == nil ? nil : ReadLog()
             defer { if let reads { dependencies?.insert(reads, for: self) } }
-            return handler.decide(
+            let decision = handler.decide(
                 AccessCall(
                     viewer: identity.viewer, record: record, snapshot: snapshot, reads: reads))
+            if decision == nil { hasFailed = true }
+            return decision ?? false
         }
     }
 

@@ -80,6 +80,9 @@ extension ExecutableSchema {
         var reached = ReachedRecords()
         switch resolver(of: field, on: type) {
         case .lookup(let lookup)?: add(lookup, to: &reached)
+        case .payloadPart(.edge)?:
+            // Whether the record that has the list is visible decides as well, and any may have it.
+            reached.types += schema.types.filter { $0.kind == .object }.map(\.id)
         case .connection(_, let filters)?:
             let nodes = nodes(ofConnectionIn: field, on: type)
             reached.types += nodes

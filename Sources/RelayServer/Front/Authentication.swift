@@ -9,7 +9,7 @@ import WebSocketIO
 struct Authentication: Sendable {
     /// What is known of who asks.
     enum Decision: Sendable, Hashable {
-        /// No token was given. A WebSocket client may still give one in connection_init; then ``orNobody(_:)``.
+        /// No token was given. A WebSocket client may still give one in connection_init; then ``orNobody(_:mayBeNobody:)``.
         case undecided
         /// - Parameter until: microseconds since 1970; nil: as long as it likes.
         case admitted(Identity, until: Int64? = nil)
@@ -78,9 +78,10 @@ struct Authentication: Sendable {
     var looksAtHandshakes: Bool { hook != nil }
 
     /// What becomes of a client that has had its chance to show a token.
-    func orNobody(_ decision: Decision) -> Decision {
+    /// - Parameter mayBeNobody: what ``HostPolicy`` says of those without a token.
+    func orNobody(_ decision: Decision, mayBeNobody: Bool) -> Decision {
         guard case .undecided = decision else { return decision }
-        return admitsNobody ? .admitted(.nobody) : .refused
+        return admitsNobody && mayBeNobody ? .admitted(.nobody) : .refused
     }
 
     /// Whether JSON Web Tokens are accepted as soon as there are keys.

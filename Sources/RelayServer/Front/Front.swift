@@ -85,7 +85,8 @@ final class Front: HTTPServerHandler {
         let peer = request.peerAddress
         let socket = GraphQLSocket(
             service, on: loop, authentication: authentication, decision: decision,
-            handshake: request.headers, limits: limits
+            handshake: request.headers, mayBeNobody: hosts.admitsWithoutToken(request),
+            limits: limits
         ) { [progress, ended] socket, close in
             progress.remove(socket)
             if close.code == 1_013, !close.isFromPeer {
@@ -217,7 +218,9 @@ final class Front: HTTPServerHandler {
     private func viewer(
         of http: HTTPRequest, _ exchange: GraphQLOverHTTP
     ) throws(GraphQLOverHTTP.Refusal) -> (Identity, until: Int64?) {
-        let decision = authentication.orNobody(authentication.decide(headers: http.headers))
+        let decision = authentication.orNobody(
+            authentication.decide(headers: http.headers),
+            mayBeNobody: hosts.admitsWithoutToken(http))
         if case .admitted(let identity, let until) = decision {
             return (identity, until)
         }

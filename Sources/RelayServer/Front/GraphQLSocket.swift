@@ -48,6 +48,7 @@ final class GraphQLSocket: WebSocketHandler {
     private let authentication: Authentication
     /// The headers of the handshake, if they matter later on.
     private let handshake: HTTPHeaders
+    private let mayBeNobody: Bool
     private let limits: SocketLimits
     private let expiry: TokenExpiry
     private let state: Lock<State>
@@ -59,12 +60,14 @@ final class GraphQLSocket: WebSocketHandler {
     ///   - onClose: called when the connection is gone.
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
-        decision: Authentication.Decision, handshake: HTTPHeaders = [:], limits: SocketLimits,
+        decision: Authentication.Decision, handshake: HTTPHeaders = [:],
+        mayBeNobody: Bool = false, limits: SocketLimits,
         onClose: @escaping @Sendable (GraphQLSocket, WebSocketClose) -> Void
     ) {
         self.service = service
         self.loop = loop
         self.authentication = authentication
+        self.mayBeNobody = mayBeNobody
         self.handshake = authentication.looksAtHandshakes ? handshake : [:]
         self.limits = limits
         self.onClose = onClose
@@ -176,7 +179,8 @@ final class GraphQLSocket: WebSocketHandler {
         var decision = state.withLock { $0.decision }
         if case .undecided = decision {
             decision = authentication.orNobody(
-                authentication.decide(payload: payload, handshake: handshake))
+                authentication.decide(payload: payload, handshake: handshake),
+                mayBeNobody: mayBeNobody)
         }
         awaitEnd(of: decision)
         return state.withLock { state in

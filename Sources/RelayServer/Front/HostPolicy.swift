@@ -16,12 +16,16 @@ struct HostPolicy: Sendable {
     private let names: Names
     private let listed: Set<String>
 
-    /// Any name will do where clients show tokens, and where `*` is listed.
+    /// Whether every client has to be called by such a name, or only those without a token.
+    private let concernsAll: Bool
+
+    /// Where clients show tokens, names matter to those who show none. Any name will do where `*` is listed.
     init(
         for authentication: Authentication, listeningOn host: String, allowing names: [String]
     ) {
         listed = Set(names.map { $0.lowercased() })
-        if !authentication.isOpen || listed.contains("*") {
+        concernsAll = authentication.isOpen
+        if listed.contains("*") {
             self.names = .any
         } else {
             self.names = Self.isLoopback(host) ? .ofThisMachine : .ofThisNetwork
@@ -42,6 +46,11 @@ struct HostPolicy: Sendable {
         """
 
     func admits(_ request: HTTPRequest) -> Bool {
+        !concernsAll || admitsWithoutToken(request)
+    }
+
+    /// Whether somebody may ask who shows no token: a page that has rebound its name has none.
+    func admitsWithoutToken(_ request: HTTPRequest) -> Bool {
         if case .any = names { return true }
         // Only HTTP/1.0 may do without; browsers never do.
         guard let host = request.headers["host"] else { return true }

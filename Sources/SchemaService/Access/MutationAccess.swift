@@ -29,6 +29,21 @@ package struct MutationAccess {
         asksTypes = false
     }
 
+    /// Asked before anything is written: the store keeps the ids of records that were refused.
+    /// - Throws: that no record of the type may be created.
+    func checkCreation(ofType type: String) throws(ExecutionError) {
+        guard asksTypes, let access, access.isForbidden(.create, ofType: type) else { return }
+        throw refusal(.create, type, access)
+    }
+
+    private func refusal(
+        _ action: AccessAction, _ type: String, _ access: Access
+    ) -> ExecutionError {
+        access.refusal(
+            "Could not run \(mutation): not allowed to \(action.rawValue) this \(type). Nothing was changed.",
+            of: .mutation)
+    }
+
     /// - Throws: that this may not be done to the record, as it is in the state.
     func check(
         _ action: AccessAction, _ record: RecordIndex, in snapshot: Snapshot

@@ -146,7 +146,7 @@ extension MutationSite {
         return nil
     }
 
-    private static func targetNames(of name: String) -> [String] {
+    static func targetNames(of name: String) -> [String] {
         if name.hasSuffix("Ids") {
             let stem = name.dropLast(3)
             return [name, String(stem), stem + "s"]

@@ -9,14 +9,14 @@ struct AccessCheck: Sendable {
 
     /// Who throws does not allow.
     @Sendable
-    func decide(_ call: AccessCall) -> Bool {
+    func decide(_ call: AccessCall) -> Bool? {
         let reader = SnapshotReader(snapshot: call.snapshot, reads: call.reads)
         guard let record = reader.existing(call.record) else { return false }
         do {
             return try body(call.viewer, record)
         } catch {
             onError(error)
-            return false
+            return nil
         }
     }
 }

@@ -23,6 +23,7 @@ struct CreateMutation: DirectiveMutation {
         var fields = try writes.values(in: input, for: nil, draft.snapshot, access)
         for key in emptyLists { fields.append((key, .json([]))) }
         for key in timestamps { fields.append((key, context.timestamp)) }
+        try access.checkCreation(ofType: type)
         let id = context.makeID(type)
         draft.write(id, type: type, fields: fields)
         if let list, let parent { list.append(id, of: parent, to: &draft) }

@@ -1,6 +1,7 @@
 import GraphQLExecution
 import RelayArtifacts
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import SchemaService
 import Testing
 
@@ -163,5 +164,48 @@ struct AccessTests {
         try await eventually("one more group") {
             engine.service.subscriptionCounts == (8, 4) ? true : nil
         }
+    }
+
+    private struct Failure: Error {}
+
+    /// Swift code that cannot decide allows nothing, not even below a `not`.
+    @Test(arguments: ["{ handler: \"check\" }", "{ not: { handler: \"check\" } }"])
+    func codeThatFailsAllowsNothing(rule: String) async throws {
+        var handlers = Handlers()
+        handlers.access("check") { _, _ in throw Failure() }
+        let engine = try await EngineUnderTest(
+            sdl: """
+                interface Node { id: ID! }
+                type Note implements Node @access(read: \(rule)) { id: ID! text: String }
+                type Query { node(id: ID!): Node notes: [Note!]! @list(type: "Note") }
+                """, handlers: handlers,
+            seed: #"{"id":"n","type":"Note","fields":{"text":"secret"}}"#)
+        let answer = try await data("{ notes { id } node(id: \"n\") { id } }", Self.ann, engine)
+        #expect(answer == #"{"notes":[],"node":null}"#)
+    }
+
+    /// Whether the record with the list is visible decides about an edge, so viewers share no group.
+    @Test func payloadEdgesDependOnTheListsOwner() async throws {
+        let engine = try await engine()
+        for viewer in [Self.ann, Self.bob] {
+            try engine.subscribe(
+                "subscription { issueAdded { issueEdge { __typename } } }", as: viewer)
+        }
+        try await eventually("two groups") {
+            engine.service.subscriptionCounts == (2, 2) ? true : nil
+        }
+    }
+
+    @Test func whatMayNeverBeCreatedLeavesNoName() async throws {
+        let engine = try await engine()
+        let before = engine.service.snapshot.symbols.liveCount
+        for _ in 0..<10 {
+            let answer = try await engine.run(
+                "mutation { addProject(input: { name: \"N\", public: true }) { project { id } } }",
+                as: .nobody)
+            #expect(
+                answer["errors"]?.array?.first?["extensions"]?["code"] == "UNAUTHENTICATED")
+        }
+        #expect(engine.service.snapshot.symbols.liveCount == before)
     }
 }

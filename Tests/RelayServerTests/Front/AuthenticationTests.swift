@@ -249,6 +249,13 @@ struct AuthenticationTests {
         }
         #expect(admits(open, "127.0.0.1", ["Dev.Example"]) == isAdmitted)
         #expect(admits(open, "127.0.0.1", ["*"]))
+        // Whoever shows no token is let in by such a name only.
+        let viewers = Authentication(
+            tokens: [], viewers: [Server.ViewerToken(viewer: "ada", token: "a")])
+        let policy = HostPolicy(
+            for: viewers, listeningOn: "127.0.0.1", allowing: ["Dev.Example"])
+        #expect(policy.admits(request))
+        #expect(policy.admitsWithoutToken(request) == isAdmitted)
         // Names do not matter where tokens are needed.
         #expect(admits(Authentication(tokens: ["root"]), "127.0.0.1", ["Dev.Example"]))
     }
