@@ -18,8 +18,7 @@ extension AccessRound {
         let before = model
         let eventCount = engine.eventCount
         let verdict = model.verdict(
-            on: mutation, by: person, generator, newID: "\(mutation.type)-\(madeIDs + 1)",
-            onNewID: { madeIDs += 1 })
+            on: mutation, by: person, generator, newID: "\(mutation.type)-\(engine.madeIDs + 1)")
         let answer = try await engine.run(text, as: person.map(identity) ?? .unrestricted)
         let code = answer["errors"]?.array?.first.map {
             $0["path"]?.array?.count == 1 ? $0["extensions"]?["code"]?.string ?? "none" : ""

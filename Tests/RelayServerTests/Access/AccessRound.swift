@@ -60,7 +60,6 @@ struct AccessRound {
     var live: [Live] = []
     var events: [Events] = []
     var history: [(sequence: UInt64, model: AccessModel)] = []
-    var madeIDs = 0
 
     init(seed: UInt64) async throws {
         generator = AccessGenerator(seed: seed)

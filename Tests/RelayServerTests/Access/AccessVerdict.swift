@@ -12,10 +12,9 @@ extension AccessModel {
     /// - Parameters:
     ///   - person: nil: whoever may do everything.
     ///   - newID: that of a record that is created.
-    ///   - onNewID: the id is used, though the mutation may be refused.
     func verdict(
         on mutation: AccessMutation, by person: Person?, _ generator: AccessGenerator,
-        newID: String, onNewID: () -> Void
+        newID: String
     ) -> AccessVerdict {
         let rules = generator.rules
         let gate = rules.mutations[mutation.name]
@@ -42,7 +41,6 @@ extension AccessModel {
             var record = Record(id: newID, type: type, fields: [:])
             problems.formUnion(set(&record, by: mutation, generator, named))
             if !problems.isEmpty { return .refused(problems) }
-            onNewID()
             after.records.append(record)
             if let parent { after.link(newID, "conn", of: parent.id) }
             if isDenied("create", newID, in: after) { return .refused(denied) }

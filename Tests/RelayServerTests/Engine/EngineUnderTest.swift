@@ -18,6 +18,7 @@ final class EngineUnderTest: Sendable {
     let schema: Schema
     let access: AccessRules
     private let inbox: Inbox
+    private let ids: Numbers
     /// What happens when a mutation's turn comes, once.
     private let onTurn: OneTime
     /// What is to be done when time passes, which it does when the test says so.
@@ -64,6 +65,7 @@ final class EngineUnderTest: Sendable {
             Event(sequence: 1, timeMicroseconds: 0, body: genesis), changes: &changes)
         let inbox = Inbox()
         let ids = Numbers()
+        self.ids = ids
         let onTurn = OneTime()
         let postponed = Postponed()
         self.onTurn = onTurn
@@ -201,6 +203,9 @@ final class EngineUnderTest: Sendable {
         service.execute(try service.prepare(request), request) { answer.take($0) }
         return answer
     }
+
+    /// How many ids of records were made, also by mutations that were refused in the end.
+    var madeIDs: Int { ids.count }
 
     /// The number of events in the journal.
     var eventCount: Int { journal.eventCount }
