@@ -251,7 +251,7 @@ package final class GraphQLService: Sendable {
 
     /// How many records there are, as far as whoever asks may know: the limit on estimates tells nothing of the others.
     private func knownRecords(to identity: Identity) -> Int {
-        identity == .unrestricted || schemaService.access.isEmpty ? durable.snapshot.recordCount : 0
+        schemaService.access.restrict(identity) ? 0 : durable.snapshot.recordCount
     }
 
     /// Mutations in progress are being finished, and no new ones are accepted.

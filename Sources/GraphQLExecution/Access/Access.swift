@@ -41,8 +41,7 @@ package final class Access {
         _ identity: Identity, _ rules: AccessRules, on snapshot: Snapshot,
         present: Snapshot? = nil
     ) {
-        if case .unrestricted = identity { return nil }
-        if rules.isEmpty { return nil }
+        guard rules.restrict(identity) else { return nil }
         self.identity = identity
         self.rules = rules
         state = AccessState(identity, rules, snapshot)

@@ -110,6 +110,9 @@ package final class AccessRules: Sendable {
     /// There is no rule at all.
     package var isEmpty: Bool { isOpenByDefault && types.isEmpty && roots.isEmpty }
 
+    /// Whether an identity may not see and do everything.
+    package func restrict(_ identity: Identity) -> Bool { identity != .unrestricted && !isEmpty }
+
     package func rules(ofType name: String) -> OfType {
         types[name] ?? (isOpenByDefault ? .open : OfType())
     }

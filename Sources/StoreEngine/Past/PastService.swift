@@ -52,9 +52,9 @@ package struct PastService: Sendable {
     ) -> Outcome {
         do throws(ExecutionErrors) {
             // As in the present: the limit on estimates tells nothing of what is hidden.
-            let isOpen = request.identity == .unrestricted || service.access.isEmpty
+            let isRestricted = service.access.restrict(request.identity)
             let operation = try operations.operation(
-                for: request, storedRecords: isOpen ? snapshot.recordCount : 0)
+                for: request, storedRecords: isRestricted ? 0 : snapshot.recordCount)
             guard operation.kind == .query else {
                 let message = "The past can be queried, not changed: \(operation.kind.rawValue)."
                 return .refused([ExecutionError(message, code: .badUserInput)])

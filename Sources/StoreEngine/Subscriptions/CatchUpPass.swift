@@ -91,7 +91,7 @@ struct CatchUpPass {
             return true
         }
         if byteCount > byteLimit { return false }
-        if request.request.identity != .unrestricted { isRestricted = true }
+        if service.access.restrict(request.request.identity) { isRestricted = true }
         let operation = try operations.operation(ofAccepted: request.request)
         let variables = try operation.coerce(request.request.variables)
         let key = SubscriptionGroup.Key(

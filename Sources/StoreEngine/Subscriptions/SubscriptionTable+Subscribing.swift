@@ -89,7 +89,8 @@ extension SubscriptionTable {
         for commit in missed {
             if request.sink.isFull { return (request.starting(.after(told)), told) }
             told = commit.snapshot.sequence
-            let before = recent.snapshot(at: told - 1)
+            let before =
+                service.access.restrict(group.identity) ? recent.snapshot(at: told - 1) : nil
             guard let result = event(self.told(commit, before: before), for: group) else {
                 continue
             }

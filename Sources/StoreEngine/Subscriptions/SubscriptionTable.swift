@@ -318,7 +318,7 @@ struct SubscriptionTable {
         if group.key.showsOptimistic, let expected {
             result.isOptimistic =
                 dependencies.isTouched(by: expected.changes, in: visible)
-                && (service.access.isEmpty || group.identity == .unrestricted
+                && (!service.access.restrict(group.identity)
                     || result.bytes != confirmed(group).bytes)
         }
         if let normalizer = group.normalizer {
