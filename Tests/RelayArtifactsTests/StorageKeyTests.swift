@@ -45,6 +45,17 @@ import Testing
         #expect(field.key.resolved(with: ["id": "me"]) == #"user(id:"me")"#)
     }
 
+    @Test func nullIsKeptWhereItDiffersFromAbsent() {
+        let field = ReaderScalarField(
+            name: "user",
+            args: [VariableArgument(name: "id", variableName: "id", distinguishesNull: true)])
+        #expect(field.key.resolved(with: [:]) == "user")
+        #expect(field.key.resolved(with: ["id": VariableValue.null]) == "user(id:null)")
+        let literal = LiteralArgument(
+            name: "id", value: VariableValue.null, distinguishesNull: true)
+        #expect(ReaderScalarField(name: "user", args: [literal]).key.constant == "user(id:null)")
+    }
+
     @Test func wholeFloatsAreWrittenAsJavaScriptDoes() {
         let key = StorageKey(name: "at", values: ["x": 1.0, "y": 0.5, "z": -3])
         #expect(key.constant == "at(x:1,y:0.5,z:-3)")

@@ -41,7 +41,7 @@ import Testing
         #expect(
             operation.request.fragment.text == """
                 Q on Query($id, $mine)
-                  user(id:$id) -> User
+                  user(id:$id or null) -> User
                     userId
                     client
                       isSelected(id:$mine)
@@ -61,7 +61,7 @@ import Testing
         #expect(
             operation.request.operation.text == """
                 Q($id, $mine)
-                  user(id:$id) -> User
+                  user(id:$id or null) -> User
                     userId
                     client
                       isSelected(id:$mine)

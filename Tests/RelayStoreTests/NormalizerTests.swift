@@ -320,6 +320,30 @@ import Testing
         #expect(store.field("client:root", "todos(first:3)") == .links(["b"]))
     }
 
+    @Test func nullIsAnotherValueThanNoneWhereTheSchemaHasADefault() throws {
+        let store = Store.quiet()
+        let answer: JSONValue = [
+            "user": ["id": "me"], "none": nil, "given": nil, "unnamed": ["id": "u"],
+        ]
+        let none: VariableData = ["id": VariableValue.null]
+        try store.commit("Users", none, ["data": answer])
+        #expect(try store.json("Users", none) == answer)
+        #expect(store.field("client:root", "user") == .link("me"))
+        #expect(store.field("client:root", "user(id:null)") == .null)
+        // Without a default, null is as good as none.
+        #expect(store.field("client:root", #"user(id:"u")"#) == .link("u"))
+        // An updater means the field that there is.
+        let operation = try TodoDocuments.operation("Users", none)
+        try store.commitPayload(operation, JSONValue.object(["data": answer]).bytes) { store, _ in
+            let root = store.root
+            let user = root.getLinkedRecord("user", args: nil)
+            #expect(user?.dataID == "me")
+            #expect(root.getLinkedRecord("user", args: none) == nil)
+            root.setLinkedRecord("user", args: none, record: user)
+        }
+        #expect(store.field("client:root", "user(id:null)") == .link("me"))
+    }
+
     @Test func aRecordThatContainsItselfIsOneRecord() throws {
         let store = Store.quiet()
         try store.commit(

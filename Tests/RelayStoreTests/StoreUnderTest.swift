@@ -19,6 +19,7 @@ enum TodoDocuments {
           settings: Settings
           todos(first: Int, complete: Boolean): [Todo]
           counter(step: Float): Int
+          user(id: ID = "me", name: String): User
         }
         interface Node { id: ID! }
         union Result = Todo | User
@@ -76,6 +77,12 @@ enum TodoDocuments {
           me { id todos(first: $count, after: $cursor) @connection(key: "Todos_todos") {
             edges { cursor node { id text complete } }
             pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
+        }
+        query Users($id: ID) {
+          user { id }
+          none: user(id: null) { id }
+          given: user(id: $id) { id }
+          unnamed: user(id: "u", name: null) { id }
         }
         query Other($count: Int, $cursor: String) {
           me { id todos(first: $count, after: $cursor) @connection(key: "Other_todos") {

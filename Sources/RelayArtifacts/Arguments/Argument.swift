@@ -7,6 +7,13 @@ public protocol Argument: Sendable {
     func value(from variables: VariableData) -> VariableValue?
     /// Whether the value is the same with all variables.
     var isConstant: Bool { get }
+    /// Whether null is another value of the field than that without the argument: the schema has a default for it.
+    var distinguishesNull: Bool { get }
+}
+
+extension Argument {
+    /// Without a default, null and absent mean the same.
+    public var distinguishesNull: Bool { false }
 }
 
 /// `name: 20`
@@ -15,14 +22,20 @@ public struct LiteralArgument: Argument, Hashable {
     public let name: String
     /// Its value, the same with all variables.
     package let value: VariableValue
+    /// See ``Argument/distinguishesNull``.
+    public let distinguishesNull: Bool
 
     /// A literal argument, as the compiler writes it.
     /// - Parameters:
     ///   - name: the argument's name.
     ///   - value: its value, the same with all variables.
-    public init(name: String, value: any VariableValueConvertible) {
+    ///   - distinguishesNull: whether the schema's argument has a default that is not null.
+    public init(
+        name: String, value: any VariableValueConvertible, distinguishesNull: Bool = false
+    ) {
         self.name = name
         self.value = value.variableValue
+        self.distinguishesNull = distinguishesNull
     }
 
     /// The value with these variables; see ``Argument/value(from:)``.
@@ -37,14 +50,18 @@ public struct VariableArgument: Argument, Hashable {
     public let name: String
     /// The name of the variable that gives the value, without `$`.
     package let variableName: String
+    /// See ``Argument/distinguishesNull``.
+    public let distinguishesNull: Bool
 
     /// A variable argument, as the compiler writes it.
     /// - Parameters:
     ///   - name: the argument's name.
     ///   - variableName: the name of the variable that gives the value, without `$`.
-    public init(name: String, variableName: String) {
+    ///   - distinguishesNull: whether the schema's argument has a default that is not null.
+    public init(name: String, variableName: String, distinguishesNull: Bool = false) {
         self.name = name
         self.variableName = variableName
+        self.distinguishesNull = distinguishesNull
     }
 
     /// The value with these variables; see ``Argument/value(from:)``.

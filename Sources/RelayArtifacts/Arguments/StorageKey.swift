@@ -1,8 +1,9 @@
 /// Where a record keeps the value of a field: `name`, or `name(arg:json,…)` with the arguments sorted by
 /// name and variables replaced by their values.
 ///
-/// An argument that is null or not given is omitted, as in relay-runtime. Without variables the key is
-/// computed once, when the node is made.
+/// An argument that is not given is omitted. One that is null is omitted as well, as in relay-runtime, unless the schema
+/// has a default for it: then the two are different values. Without variables the key is computed once, when the node
+/// is made.
 package struct StorageKey: Sendable {
     /// The field's name.
     package let name: String
@@ -24,10 +25,13 @@ package struct StorageKey: Sendable {
     }
 
     /// The key of a field with these argument values: for code that names fields at run time.
-    package init(name: String, values: VariableData) {
+    package init(name: String, values: VariableData, distinguishesNull: Bool = false) {
         self.init(
             name: name,
-            arguments: values.sorted.map { LiteralArgument(name: $0.key, value: $0.value) })
+            arguments: values.sorted.map {
+                LiteralArgument(
+                    name: $0.key, value: $0.value, distinguishesNull: distinguishesNull)
+            })
     }
 
     private static func make(
@@ -36,7 +40,9 @@ package struct StorageKey: Sendable {
         var key = name
         var isFirst = true
         for argument in arguments {
-            guard let value = argument.value(from: variables), value != .null else { continue }
+            guard let value = argument.value(from: variables),
+                value != .null || argument.distinguishesNull
+            else { continue }
             key += isFirst ? "(" : ","
             isFirst = false
             key += argument.name + ":"

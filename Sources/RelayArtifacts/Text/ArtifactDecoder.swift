@@ -214,7 +214,9 @@ struct ArtifactDecoder {
         if try json.peek() == .string {
             let name = try text()
             try part(&parts)
-            argument = VariableArgument(name: name, variableName: try text())
+            let variable = try text()
+            argument = VariableArgument(
+                name: name, variableName: variable, distinguishesNull: try flag(&parts))
         } else {
             let tag = try number()
             try part(&parts)
@@ -222,7 +224,9 @@ struct ArtifactDecoder {
             try part(&parts)
             switch tag {
             case 0:
-                argument = LiteralArgument(name: name, value: VariableValue(try json.readValue()))
+                let value = VariableValue(try json.readValue())
+                argument = LiteralArgument(
+                    name: name, value: value, distinguishesNull: try flag(&parts))
             case 1:
                 argument = ListValueArgument(
                     name: name, items: try elements { decoder in try decoder.argument() })

@@ -236,9 +236,10 @@ struct ArtifactEncoder {
         let name = JSONValue.string(argument.name)
         switch argument {
         case let argument as VariableArgument:
-            return argument.name == argument.variableName
-                ? name : [name, .string(argument.variableName)]
-        case let argument as LiteralArgument: return [0, name, argument.value.json]
+            if argument.name == argument.variableName, !argument.distinguishesNull { return name }
+            return array([name, .string(argument.variableName), .flag(argument.distinguishesNull)])
+        case let argument as LiteralArgument:
+            return array([0, name, argument.value.json, .flag(argument.distinguishesNull)])
         case let argument as ListValueArgument:
             return [1, name, .array(arguments(argument.items))]
         case let argument as ObjectValueArgument:

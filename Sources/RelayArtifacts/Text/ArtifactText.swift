@@ -15,7 +15,8 @@ package import RelayJSON
 //     metadata    [plural, catch, throws, connections, refetch, root type]
 //     connection  [path, forward, backward]; a direction is [count, cursor]
 //     refetch     [operation, path, identifier]
-//     argument    name ($name)   [name, variable]   [0, name, literal]   [1, name, items]   [2, name, fields]
+//     argument    name ($name)   [name, variable, null]   [0, name, literal, null]   [1, name, items]   [2, name, fields]
+//                 null: 1 if null is another value than none
 //     type        name   place in types (abstract)
 //
 //     selection   to read                                   to normalize

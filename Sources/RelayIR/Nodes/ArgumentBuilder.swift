@@ -22,7 +22,12 @@ struct ArgumentBuilder {
     func arguments(_ arguments: [GraphQLLanguage.Argument], of field: SchemaField)
         -> [any RelayArtifacts.Argument]
     {
-        self.arguments(arguments) { field.argument($0)?.type }
+        arguments.map {
+            let definition = field.argument($0.name.value)
+            return argument(
+                $0.name.value, $0.value, definition?.type,
+                distinguishesNull: definition?.distinguishesNull ?? false)
+        }
     }
 
     func arguments(
@@ -37,13 +42,16 @@ struct ArgumentBuilder {
     }
 
     private func argument(
-        _ name: String, _ value: Value, _ type: WrappedType?
+        _ name: String, _ value: Value, _ type: WrappedType?, distinguishesNull: Bool = false
     ) -> any RelayArtifacts.Argument {
         if let variable = value.variable {
-            return VariableArgument(name: name, variableName: variable)
+            return VariableArgument(
+                name: name, variableName: variable, distinguishesNull: distinguishesNull)
         }
         if value.variables.isEmpty {
-            return LiteralArgument(name: name, value: constant(value, type))
+            let value = constant(value, type)
+            return LiteralArgument(
+                name: name, value: value, distinguishesNull: distinguishesNull && value == .null)
         }
         switch value.kind {
         case .list(let items):
@@ -97,5 +105,14 @@ struct ArgumentBuilder {
 
     private func inputField(_ name: String, of type: WrappedType?) -> WrappedType? {
         type.flatMap { schema[$0.namedType].inputField(name)?.type }
+    }
+}
+
+extension SchemaInputValue {
+    /// Whether null and no value at all are different: there is a default, and it is not null.
+    fileprivate var distinguishesNull: Bool {
+        guard !type.isNonNull, let defaultValue else { return false }
+        if case .null = defaultValue.kind { return false }
+        return true
     }
 }

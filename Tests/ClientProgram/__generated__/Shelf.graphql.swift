@@ -8,11 +8,11 @@ struct ShelfQuery: Relay.Operation, Hashable, Sendable {
     static let node = ConcreteRequest(
         artifact: #"""
             [1,"ShelfQuery",0,1,["Query",[[1,"user",["id",[2,"Shelf_user"]],"User",0,0,\#
-            ["id"]]],[["id","me"]]],[[[1,"user",["id",[1,"todos",[[1,"edges",[[1,"node",\#
-            ["id","text","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",\#
+            [["id","id",1]]]],[["id","me"]]],[[[1,"user",["id",[1,"todos",[[1,"edges",[[1,\#
+            "node",["id","text","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",\#
             ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[[0,"first",1]]],\#
-            [2,2,"todos","connection","Shelf_todos",0,[[0,"first",1]]]],"User",0,0,\#
-            ["id"]]]],"query ShelfQuery($id: ID = \"me\") {\n\#
+            [2,2,"todos","connection","Shelf_todos",0,[[0,"first",1]]]],"User",0,0,[["id",\#
+            "id",1]]]]],"query ShelfQuery($id: ID = \"me\") {\n\#
               user(id: $id) {\n\#
                 id\n\#
                 ...Shelf_user\n\#

@@ -1107,15 +1107,15 @@ struct AdvMutation: MutationOperation, Hashable, Sendable {
             "things",[[3,"Type",["self"]]],0,1],[1,"optional",["some","name",[2,\#
             "Adv_optional"]],"Optional"],"at"],"ChangePayload",0,0,["input"]],[1,"make",\#
             ["__typename",[3,"Type",[[1,"type",["init","self","record"],"Type"]]]],0,0,0,\#
-            ["data","self","init"]]],["input","data","self",["init",3]]],[[[1,"change",[[1,\#
-            "node",["__typename","id",[8,"Node"],[3,"Other",["other"]]]],[1,"thing",\#
-            ["__typename",[8,"Thing"],[3,"Result",["id","result"]],[3,"Type",["value"]],[3,\#
-            "Optional",["id"]],[3,0,["id"]]]],[1,"things",["__typename",[3,"Type",["self"]],\#
-            [3,0,["id"]]],0,1],[1,"optional",["some","name","id"],"Optional"],"at"],\#
-            "ChangePayload",0,0,["input"]],[1,"make",["__typename",[3,"Type",[[1,"type",\#
-            ["init","self","record"],"Type"]]],[3,0,["id"]]],0,0,0,["data","self",\#
-            "init"]]]],"mutation AdvMutation($input: ChangeInput!, $data: Data!,\#
-             $self: String, $init: Int = 3) {\n\#
+            ["data","self",["init","init",1]]]],["input","data","self",["init",3]]],[[[1,\#
+            "change",[[1,"node",["__typename","id",[8,"Node"],[3,"Other",["other"]]]],[1,\#
+            "thing",["__typename",[8,"Thing"],[3,"Result",["id","result"]],[3,"Type",\#
+            ["value"]],[3,"Optional",["id"]],[3,0,["id"]]]],[1,"things",["__typename",[3,\#
+            "Type",["self"]],[3,0,["id"]]],0,1],[1,"optional",["some","name","id"],\#
+            "Optional"],"at"],"ChangePayload",0,0,["input"]],[1,"make",["__typename",[3,\#
+            "Type",[[1,"type",["init","self","record"],"Type"]]],[3,0,["id"]]],0,0,0,\#
+            ["data","self",["init","init",1]]]]],"mutation AdvMutation($input: ChangeInput!,\#
+             $data: Data!, $self: String, $init: Int = 3) {\n\#
               change(input: $input) {\n\#
                 node {\n\#
                   __typename\n\#
@@ -1772,8 +1772,9 @@ struct AdvSubscription: Relay.Operation, Hashable, Sendable {
     static let node = ConcreteRequest(
         artifact: #"""
             [1,"AdvSubscription",0,3,["Subscription",[[1,"ticked",["record"],"Type",0,0,\#
-            ["default"]]],[["default","LOW"]]],[[[1,"ticked",["record"],"Type",0,0,\#
-            ["default"]]]],"subscription AdvSubscription($default: Priority = LOW) {\n\#
+            [["default","default",1]]]],[["default","LOW"]]],[[[1,"ticked",["record"],\#
+            "Type",0,0,[["default","default",1]]]]],\#
+            "subscription AdvSubscription($default: Priority = LOW) {\n\#
               ticked(default: $default) {\n\#
                 record\n\#
               }\n\#

@@ -7,14 +7,14 @@ import Relay
 struct ListQuery: Relay.Operation, Hashable, Sendable {
     static let node = ConcreteRequest(
         artifact: #"""
-            [1,"ListQuery",0,1,["Query",[[1,"user",["id",[2,"List_user"]],"User",0,0,\#
-            ["id"]]],[["id","me"]]],[[[1,"user",[[0,"id",0,0,0,["ID",0,1]],[1,"todos",[[1,\#
+            [1,"ListQuery",0,1,["Query",[[1,"user",["id",[2,"List_user"]],"User",0,0,[["id",\#
+            "id",1]]]],[["id","me"]]],[[[1,"user",[[0,"id",0,0,0,["ID",0,1]],[1,"todos",[[1,\#
             "edges",[[1,"node",[[0,"id",0,0,0,["ID",0,1]],[0,"text",0,0,0,["String",0,1]],\#
             [0,"complete",0,0,0,["Boolean",0,1]],[0,"__typename",0,0,0,["String",0,1]]],\#
             "Todo"],[0,"cursor",0,0,0,["String",0,1]]],"TodoEdge",1],[1,"pageInfo",[[0,\#
             "endCursor",0,0,0,["String"]],[0,"hasNextPage",0,0,0,["Boolean",0,1]]],\#
             "PageInfo"]],"TodoConnection",0,0,[[0,"first",10]]],[2,2,"todos","connection",\#
-            "List_todos",0,[[0,"first",10]]]],"User",0,0,["id"]]]],\#
+            "List_todos",0,[[0,"first",10]]]],"User",0,0,[["id","id",1]]]]],\#
             "query ListQuery($id: ID = \"me\") {\n\#
               user(id: $id) {\n\#
                 id\n\#
