@@ -131,7 +131,9 @@ package struct Compilation: Sendable {
                 : "Files would be called \(names.joined(separator: " and ")), which some disks take for "
                     + "one."
             let what = if case .byFile = layout { "sources" } else { "definitions" }
-            return Diagnostic("\(problem) Rename one of the \(what).", at: nil)
+            let ofSchema =
+                names.contains(schemaFile) ? " \(schemaFile) has the schema's types." : ""
+            return Diagnostic("\(problem)\(ofSchema) Rename one of the \(what).", at: nil)
         }
     }
 

@@ -48,7 +48,7 @@ import Testing
         }
         #expect(
             failure?.description
-                == "error: Two files would be called Schema.graphql.swift. Rename one of the definitions."
+                == "error: Two files would be called Schema.graphql.swift. Schema.graphql.swift has the schema's types. Rename one of the definitions."
         )
         let other = #expect(throws: Compilation.Failure.self) {
             try compile([
@@ -61,7 +61,7 @@ import Testing
                 "Files would be called A_User.graphql.swift and A_user.graphql.swift, which some disks take "
                     + "for one. Rename one of the definitions.",
                 "Files would be called SCHEMA.graphql.swift and Schema.graphql.swift, which some disks take "
-                    + "for one. Rename one of the definitions.",
+                    + "for one. Schema.graphql.swift has the schema's types. Rename one of the definitions.",
             ])
         #expect(throws: Compilation.Failure.self) {
             try compile(["App/List.swift": Self.list, "App/list.swift": ""], layout: .byFile)

@@ -112,7 +112,7 @@ import Testing
 
     @Test(arguments: [
         "", " ", "1", "A.", ".A", "A..B", "A<", "A<>", "A<B", "A>", "[A", "A]", "[]", "A B", "A;",
-        "A!",
+        "A!", "any", "some", "Any", "[Self]", "Type", "A.Type", "[String: Any]",
         "`A", "?", "A, B", "(A)", "() -> A", "A // B", "some A", "A\\nB",
     ])
     func otherTextsAreNoTypes(_ type: String) {

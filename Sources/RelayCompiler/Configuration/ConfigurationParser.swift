@@ -114,7 +114,7 @@ struct ConfigurationParser {
             }
             let type = try reader.readString().string
             configuration.scalars[name] = type
-            guard let syntax = SwiftTypeSyntax(type) else {
+            guard let syntax = SwiftTypeSyntax(type), syntax.isConcrete else {
                 report(
                     "Expected the name of a Swift type for \"\(name)\", such as \"Date\", not "
                         + "\"\(type)\".", at: value)

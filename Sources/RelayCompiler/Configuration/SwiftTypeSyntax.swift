@@ -19,11 +19,16 @@ struct SwiftTypeSyntax {
     /// A name, or names with periods between them: a module in another.
     static func isModule(_ text: String) -> Bool {
         guard let type = SwiftTypeSyntax(text) else { return false }
-        return type.names == [text] && !["Any", "Self"].contains(text)
+        return type.names == [text] && type.isConcrete
     }
+
+    /// Whether its values can be read and compared: not those of `Any`, `Self` or a list of these.
+    var isConcrete: Bool { names.first != "Any" && names.first != "Self" }
 
     private typealias Text = Substring.UnicodeScalarView
     private static let maximumDepth = 32
+    /// They begin a type of more words, and a type of this name is quoted.
+    private static let unfinished: Set<String> = ["any", "some", "Type", "Protocol"]
 
     private mutating func parseType(depth: Int) -> Bool {
         if depth > Self.maximumDepth { return false }
@@ -75,7 +80,7 @@ struct SwiftTypeSyntax {
         rest = rest.dropFirst().drop { Self.isHead($0) || $0.properties.isXIDContinue }
         if isQuoted, !take("`") { return nil }
         let name = String(start[..<rest.startIndex])
-        return SwiftNames.isReserved(name) ? nil : name
+        return SwiftNames.isReserved(name) || Self.unfinished.contains(name) ? nil : name
     }
 
     private static func isHead(_ scalar: Unicode.Scalar) -> Bool {
