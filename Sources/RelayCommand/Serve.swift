@@ -251,7 +251,9 @@ struct Serve: AsyncParsableCommand {
             return nil
         }
         // What is given in place of a file may be secret, and is not printed.
-        if keys.contains("{") || keys.contains("-----BEGIN") {
+        let isName =
+            keys.contains("/") || keys.contains(".") || (try? readFile(keys, "keys")) != nil
+        if keys.contains("{") || keys.contains("-----BEGIN") || !isName {
             throw ValidationError(
                 "--jwt-keys (RELAY_JWT_KEYS) is the name of a file with keys, or their URL.")
         }
@@ -298,7 +300,9 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func tlsFiles(_ settings: Settings) throws -> (certificate: String, key: String)? {
-        switch (tlsCert ?? settings.text("tls-cert"), tlsKey ?? settings.text("tls-key")) {
+        // Without TLS, tokens would travel in the clear.
+        let certificate = try settings.given(tlsCert, "tls-cert")
+        switch (certificate, try settings.given(tlsKey, "tls-key")) {
         case (nil, nil): return nil
         case (let certificate?, let key?): return (certificate, key)
         default: throw ValidationError("--tls-cert and --tls-key need each other.")
@@ -317,6 +321,7 @@ struct Serve: AsyncParsableCommand {
     private func persistedOperations(
         _ settings: Settings
     ) throws -> (documents: [String: String], isExclusive: Bool)? {
+        _ = try settings.given(nil, "persisted-only")
         let isExclusive = try persistedOnly || settings.flag("persisted-only")
         guard let file = persisted ?? settings.text("persisted") else {
             if isExclusive { throw ValidationError("--persisted-only needs --persisted.") }

@@ -12,7 +12,7 @@ struct Settings {
         (text(option) ?? "").split(separator: ",").map(String.init)
     }
 
-    /// An option that keeps people out: what is set and empty is a mistake, not as if it were not set.
+    /// An option that keeps people out: a variable that is set but empty is a mistake; it does not count as unset.
     func given(_ option: String?, _ name: String) throws -> String? {
         if option?.isEmpty == true { throw ValidationError("--\(name) must not be empty.") }
         let variable = self.name(name)
@@ -23,7 +23,7 @@ struct Settings {
         return option ?? text(name)
     }
 
-    /// The same with those that are empty; none where the variable is not set.
+    /// The parts of a list, also those that are empty; none where the variable is not set.
     func elements(_ option: String) -> [String] {
         environmentValue(name(option))?
             .split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []

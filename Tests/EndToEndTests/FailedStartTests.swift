@@ -177,10 +177,27 @@ struct FailedStartTests {
             "serve", "--schema", Sandbox.todoSchema, "--memory", "--port", "0", "--open",
         ]
         let variable = "RELAY_JWT_\(name.uppercased())"
-        let set = try await sandbox.start(serve, environment: [variable: ""]).finish()
+        // Else that they are missing would be what is wrong.
+        let others =
+            name == "keys"
+            ? [] : ["--jwt-keys", try sandbox.write(#"{"keys": []}"#, to: "keys.json")]
+        let set = try await sandbox.start(serve + others, environment: [variable: ""]).finish()
         #expect(set.exit == .code(64) && set.errors.contains { $0.contains(variable) })
-        let given = try await sandbox.start(serve + ["--jwt-\(name)", ""]).finish()
+        let given = try await sandbox.start(serve + others + ["--jwt-\(name)", ""]).finish()
         #expect(given.exit == .code(64))
+    }
+
+    /// Nor is a secret printed that is given in place of the file's name.
+    @Test func keysAreNoSecretsOnTheCommandLine() async throws {
+        let serve = [
+            "serve", "--schema", Sandbox.todoSchema, "--memory", "--port", "0", "--open",
+        ]
+        for secret in ["kept-secret", "-----BEGIN kept-secret"] {
+            let variable = ["RELAY_JWT_KEYS": secret]
+            let set = try await sandbox.start(serve, environment: variable).finish()
+            #expect(set.exit == .code(64))
+            #expect(!set.errors.contains { $0.contains("kept-secret") })
+        }
         let keys = #"{"keys":[{"kty":"oct","k":"kept-secret"}]}"#
         let inline = try await sandbox.start(serve + ["--jwt-keys", keys]).finish()
         #expect(inline.exit == .code(64))
@@ -190,6 +207,13 @@ struct FailedStartTests {
         #expect(replaceable.exit == .code(64))
         #expect(replaceable.errors.contains { $0.contains("use https://") })
         #expect(!replaceable.errors.contains { $0.contains("kept-secret") })
+    }
+
+    @Test(arguments: ["RELAY_TLS_CERT", "RELAY_TLS_KEY", "RELAY_PERSISTED_ONLY"])
+    func aVariableThatIsSetAndEmptyOpensNothing(_ variable: String) async throws {
+        let serve = ["serve", "--schema", Sandbox.todoSchema, "--memory", "--port", "0"]
+        let finished = try await sandbox.start(serve, environment: [variable: ""]).finish()
+        #expect(finished.exit == .code(64) && finished.errors.contains { $0.contains(variable) })
     }
 
     @Test func anOpenServerListensToItsOwnMachine() async throws {

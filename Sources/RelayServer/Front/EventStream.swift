@@ -73,8 +73,8 @@ final class EventStream: SubscriptionSink {
 
     /// Ends the response when the client's token does. It is no end of the stream: a client goes on with a new token.
     /// - Parameter time: microseconds since 1970.
-    func end(at time: Int64) {
-        expiry.await(time) { [weak self] in
+    func endWithToken(at time: Int64) {
+        expiry.setEnd(time) { [weak self] in
             guard let self, isWanted else { return }
             state.withLock { $0.stream }?.finish()
             end()

@@ -272,7 +272,7 @@ final class Front: HTTPServerHandler {
             progress.add(stream)
             guard stream.start(responder, headers: headers) else { return progress.remove(stream) }
             if let until, case .success(let operation) = prepared, operation.isStream {
-                stream.end(at: until)
+                stream.endWithToken(at: until)
             }
             do throws(ExecutionErrors) {
                 let operation = try prepared.get()

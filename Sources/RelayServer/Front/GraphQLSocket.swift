@@ -205,17 +205,17 @@ final class GraphQLSocket: WebSocketHandler {
 
     private func awaitEnd(of decision: Authentication.Decision) {
         guard case .admitted(_, let end) = decision else { return }
-        expiry.await(end) { [weak self] in self?.perform { $0.forbid() } }
+        expiry.setEnd(end) { [weak self] in self?.perform { $0.forbid() } }
     }
 
     private func start(_ operation: ServerConnection.Operation, _ payload: JSONObject) {
         // The connection is about to be closed, which says that nothing came of it.
         if service.isStopping { return }
-        let isFull = connection.map { isSlow($0) } ?? false
-        follow(state.withLock { $0.pace.begin(operation.byteCount, now: .now, isFull: isFull) })
         guard !expiry.isOver,
             case .admitted(let identity, _) = state.withLock({ $0.decision })
         else { return perform { $0.forbid() } }
+        let isFull = connection.map { isSlow($0) } ?? false
+        follow(state.withLock { $0.pace.begin(operation.byteCount, now: .now, isFull: isFull) })
         let request: GraphQLRequest
         do throws(ExecutionError) {
             let (count, bytes) = state.withLock {

@@ -4,8 +4,7 @@ import WebSocketIO
 
 /// Notices when a client's token ends.
 ///
-/// However often a token is renewed, what waits is one look at the clock, and one more whenever a token ends earlier than
-/// all that is waited for.
+/// However often a token is renewed, one look at the clock waits, and one more for each token that ends before that look.
 final class TokenExpiry: Sendable {
     private struct State {
         /// In microseconds since 1970; nil: the token has no end.
@@ -41,7 +40,7 @@ final class TokenExpiry: Sendable {
     /// - Parameters:
     ///   - end: microseconds since 1970; nil: it has no end.
     ///   - expired: the same in all calls.
-    func await(_ end: Int64?, expired: @escaping @Sendable () -> Void) {
+    func setEnd(_ end: Int64?, expired: @escaping @Sendable () -> Void) {
         state.withLock { $0.end = end }
         lookLater(expired)
     }

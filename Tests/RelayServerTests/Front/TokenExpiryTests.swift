@@ -8,6 +8,8 @@ import Threads
     private final class Clock: Sendable {
         private struct State {
             var now: Int64 = 1_000_000
+            /// By how much somebody has set the clock on the wall. What waits does not look at it.
+            var shift: Int64 = 0
             var waiting: [(due: Int64, action: @Sendable () -> Void)] = []
         }
 
@@ -17,7 +19,7 @@ import Threads
         var waitingCount: Int { state.withLock { $0.waiting.count } }
 
         func expiry() -> TokenExpiry {
-            TokenExpiry(now: { self.state.withLock { $0.now } }) { delay, action in
+            TokenExpiry(now: { self.state.withLock { $0.now + $0.shift } }) { delay, action in
                 let (seconds, attoseconds) = delay.components
                 let wait = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
                 self.state.withLock { $0.waiting.append(($0.now + wait, action)) }
@@ -36,8 +38,10 @@ import Threads
             state.withLock { $0.now = time }
         }
 
+        func shift(by shift: Int64) { state.withLock { $0.shift = shift } }
+
         func await(_ end: Int64?, _ expiry: TokenExpiry) {
-            expiry.await(end) { self.endCount.withLock { $0 += 1 } }
+            expiry.setEnd(end) { self.endCount.withLock { $0 += 1 } }
         }
     }
 
@@ -50,6 +54,16 @@ import Threads
         clock.run(until: 500_000_000)
         #expect(expiry.isOver && clock.endCount.withLock { $0 } == 1)
         #expect(clock.waitingCount == 0)
+    }
+
+    @Test func aClockThatIsSetIsNoticedWithinAMinute() {
+        let clock = Clock()
+        let expiry = clock.expiry()
+        clock.await(3_600_000_000, expiry)
+        clock.run(until: 30_000_000)
+        clock.shift(by: 3_600_000_000)
+        clock.run(until: 90_000_000)
+        #expect(clock.endCount.withLock { $0 } == 1)
     }
 
     /// A client that alternates between two good tokens must not fill the memory.

@@ -136,8 +136,8 @@ struct WebTokenTests {
         }
     }
 
-    /// However often it is renewed, one check waits.
-    @Test func manyRenewalsLeaveOneCheck() async throws {
+    /// Also when those before it last longer.
+    @Test func theNewestTokenCounts() async throws {
         try await Self.run { server, _ in
             let (channel, send) = try await Self.connect(server, Self.token("ada", after: 600))
             let tokens = [Self.token("ada", after: 500), Self.token("ada", after: 700)]
