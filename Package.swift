@@ -123,7 +123,7 @@ let package = Package(
         room("Zlib", ["CZlib"]),
         room("RelayJSON"),
         room("GraphQLLanguage", ["RelayJSON", "Threads"]),
-        room("RelayArtifacts", ["RelayJSON"]),
+        room("RelayArtifacts", ["RelayJSON", "Threads"]),
         room("ResultPatches", ["RelayArtifacts", "RelayJSON"]),
         room("Digests", ["CCrypto"]),
         room("JSONWebTokens", ["CCrypto", "RelayJSON", "Threads"]),

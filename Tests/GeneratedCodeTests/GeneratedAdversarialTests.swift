@@ -246,6 +246,18 @@ import Testing
         #expect(seen == [json])
     }
 
+    /// A type that is selected in two places is written once.
+    @Test func expectedAnswersShareTheirTypes() {
+        let things = [AdvSharedMutation.OptimisticResponse.Thing_things.type(.init(value: "v"))]
+        let answer = AdvSharedMutation.OptimisticResponse(
+            one: .init(things: things, thing: .optional(.init(id: "a"))),
+            two: .init(things: things + [.result(.init(id: "b"))]))
+        #expect(
+            answer.variableData.description
+                == #"{one:{thing:{__typename:"Optional",id:"a"},things:[{__typename:"Type",value:"v"}]},"#
+                + #"two:{things:[{__typename:"Type",value:"v"},{__typename:"Result",id:"b"}]}}"#)
+    }
+
     @Test func expectedAnswersSayTheirTypes() {
         let answer = AdvMutation.OptimisticResponse(
             change: .init(

@@ -82,7 +82,8 @@ struct RandomArtifact {
 
     private mutating func argument(_ depth: Int) -> any Argument {
         switch random.below(depth > 0 ? 5 : 3) {
-        case 0: VariableArgument(name: text(), variableName: text())
+        case 0:
+            VariableArgument(name: text(), variableName: text(), distinguishesNull: flag())
         case 1: VariableArgument(name: "id", variableName: "id", distinguishesNull: flag())
         case 2: LiteralArgument(name: text(), value: value(2), distinguishesNull: flag())
         case 3: ListValueArgument(name: text(), items: list { $0.argument(depth - 1) })

@@ -133,7 +133,8 @@ extension [any Argument] {
 extension Argument {
     fileprivate var text: String {
         switch self {
-        case let argument as VariableArgument: "\(name):$\(argument.variableName)\(distinguishesNull ? " or null" : "")"
+        case let argument as VariableArgument:
+            "\(name):$\(argument.variableName)\(distinguishesNull ? " or null" : "")"
         case let argument as LiteralArgument: "\(name):\(argument.value)"
         case let argument as ListValueArgument: "\(name):[\(argument.items.text)]"
         case let argument as ObjectValueArgument: "\(name):{\(argument.fields.text)}"

@@ -24,6 +24,30 @@ import Testing
                 """)
     }
 
+    /// A field of an interface is one field with that of its objects, whatever their defaults.
+    @Test func whereOneTypeHasADefaultNullCountsInAll() throws {
+        let schema = try Schema.build([
+            Source(
+                """
+                type Query { named: Named }
+                interface Named { name(upper: Boolean): String }
+                type User implements Named { name(upper: Boolean = true): String other(upper: Boolean): Int }
+                """)
+        ])
+        let documents = try compile(
+            """
+            query Q($u: Boolean) { named { name(upper: $u) none: name(upper: null) ...F } }
+            fragment F on User { name(upper: $u) none: name(upper: null) other(upper: null) }
+            """, schema)
+        let operation = try #require(documents.operation("Q")).request.operation.text
+        let fragment = try #require(documents.fragment("F")).node.text
+        for text in [operation, fragment] {
+            #expect(text.contains("name(upper:$u or null)"))
+            #expect(text.contains("none: name(upper:null)"))
+        }
+        #expect(fragment.contains("  other") && !fragment.contains("other(upper:null)"))
+    }
+
     @Test func fragmentsStayClosedForReadersAndAreWrittenOutForNormalization() throws {
         let documents = try compile(
             """

@@ -103,6 +103,33 @@ import Testing
         #expect(try info(store, "hasNextPage") == .bool(false))
     }
 
+    @Test func aFilterThatIsNullIsAnotherWhereTheSchemaHasADefault() throws {
+        let store = Store.quiet()
+        let handler = ConnectionHandler.default
+        func page(_ id: String) -> JSONValue {
+            ["data": ["me": ["id": "u", "tasks": ["edges": [["node": ["id": .string(id)]]]]]]]
+        }
+        let all: VariableData = ["open": VariableValue.null, "tag": VariableValue.null]
+        try store.commit("Tasks", all, page("a"))
+        try store.commit("Tasks", [:], page("b"))
+        try store.commit("Tasks", ["open": false], page("c"))
+        try store.commitPayload(TodoDocuments.operation("Me"), Array(#"{"data":{}}"#.utf8)) {
+            store, _ in
+            guard let user = store["u"] else { return }
+            for (filters, expected) in [(all, "a"), ([:], "b"), (["open": false], "c")] {
+                let connection = handler.getConnection(user, key: "Tasks_tasks", filters: filters)
+                let edges = connection?.getLinkedRecords("edges", args: nil) ?? []
+                #expect(
+                    edges.compactMap { $0?.getLinkedRecord("node", args: nil)?.dataID } == [
+                        DataID(expected)
+                    ])
+                let id = handler.getConnectionID(
+                    parentID: "u", key: "Tasks_tasks", filters: filters)
+                #expect(id == connection?.dataID)
+            }
+        }
+    }
+
     @Test func filtersTellConnectionsApart() throws {
         let store = Store.quiet()
         try store.commit("Filtered", ["complete": true], page(["a"]))

@@ -332,7 +332,7 @@ import Testing
         #expect(store.field("client:root", "user(id:null)") == .null)
         // Without a default, null is as good as none.
         #expect(store.field("client:root", #"user(id:"u")"#) == .link("u"))
-        // An updater means the field that there is.
+        // An updater names the same fields.
         let operation = try TodoDocuments.operation("Users", none)
         try store.commitPayload(operation, JSONValue.object(["data": answer]).bytes) { store, _ in
             let root = store.root

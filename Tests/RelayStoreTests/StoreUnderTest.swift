@@ -32,6 +32,7 @@ enum TodoDocuments {
           name: String
           best: User
           todos(first: Int, after: String, last: Int, before: String, complete: Boolean): TodoConnection
+          tasks(first: Int, after: String, open: Boolean = true, tag: String): TodoConnection
         }
         type TodoConnection { edges: [TodoEdge], pageInfo: TodoPageInfo!, totalCount: Int }
         type TodoEdge { cursor: String, node: Todo }
@@ -77,6 +78,9 @@ enum TodoDocuments {
           me { id todos(first: $count, after: $cursor) @connection(key: "Todos_todos") {
             edges { cursor node { id text complete } }
             pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
+        }
+        query Tasks($open: Boolean, $tag: String) {
+          me { id tasks(first: 2, open: $open, tag: $tag) @connection(key: "Tasks_tasks") { edges { node { id text } } } }
         }
         query Users($id: ID) {
           user { id }

@@ -100,6 +100,21 @@ struct PaginationTests {
         #expect(ids(in: environment) == ["t0", "t1"] && pages.hasNext && !pages.isLoadingNext)
     }
 
+    /// A server that gives one page for ever.
+    @Test func aCursorThatComesAgainIsAnError() async throws {
+        let environment = MockEnvironment()
+        let list = try begun(in: environment)
+        environment.answer { _ in
+            Self.page(["count": 3, "cursor": "-1"], name: "ListPaginationQuery")
+        }
+        let pages = PaginationResource(list, environment: environment)
+        let error = await #expect(throws: RepeatedPageError.self) {
+            while pages.hasNext { try await pages.loadNext(3) }
+        }
+        #expect(error?.operation == "ListPaginationQuery")
+        #expect(!pages.isLoadingNext)
+    }
+
     /// Of one whose edges have come, errors are told beside.
     @Test func errorsOfAPageThatCameAreReturned() async throws {
         let page = """

@@ -124,6 +124,21 @@ public struct IncompleteResponseError: SentenceError, Hashable, Sendable {
     }
 }
 
+/// A page was fetched, and the connection still goes on from the cursor from which the page was asked for.
+public struct RepeatedPageError: SentenceError, Hashable, Sendable {
+    /// The operation's name.
+    public var operation: String
+    /// From where the page was asked for.
+    public var cursor: String
+
+    public var errorDescription: String? {
+        """
+        Operation \(operation) brought no page after the cursor "\(cursor)": the server gives the same cursor again, or \
+        the page belongs to a connection with other filters. What arrived is in the store.
+        """
+    }
+}
+
 /// The server's answer could not be applied: it is not a GraphQL response, or an updater threw.
 public struct ResponseError: SentenceError {
     /// The operation's name.

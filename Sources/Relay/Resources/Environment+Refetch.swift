@@ -28,7 +28,10 @@ extension Environment {
         var variables = VariableData()
         // The query that fetched the fragment may have variables that the fragment's own query lacks.
         for definition in node.operation.argumentDefinitions {
-            variables[definition.name] = fragment.selector.variables[definition.name]
+            // Where the fragment has no value, the query's default must not take its place. Null is as good as none.
+            variables[definition.name] =
+                fragment.selector.variables[definition.name]
+                ?? (definition.hasDefault ? .null : nil)
         }
         variables.merge(changed)
         if let field = F.metadata.identifierField {

@@ -103,8 +103,12 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         variables[config.cursor] = .string(cursor)
         let errors = try await environment.refetch(fragment, variables: variables)
         // Whoever asks until there is no more would ask for the same page for ever.
-        if !errors.isEmpty, page(direction)?.cursor == cursor {
+        if page(direction)?.cursor == cursor {
             let operation = environment.refetchOperation(fragment, variables)
+            if errors.isEmpty {
+                throw RepeatedPageError(
+                    operation: operation.request.node.params.name, cursor: cursor)
+            }
             throw NetworkError(
                 errors: errors, operation: operation.request.node,
                 variables: operation.request.variables)

@@ -1,3 +1,5 @@
+import Threads
+
 /// Where a record keeps the value of a field: `name`, or `name(arg:json,…)` with the arguments sorted by
 /// name and variables replaced by their values.
 ///
@@ -15,6 +17,9 @@ package struct StorageKey: Sendable {
     package init(name: String, arguments: [any Argument], given: String? = nil) {
         self.name = name
         self.arguments = arguments.sorted { $0.name < $1.name }
+        for argument in arguments where argument.distinguishesNull {
+            DistinguishedArguments.insert(argument.name, of: name)
+        }
         let isConstant = arguments.allSatisfy(\.isConstant)
         constant = isConstant ? given ?? Self.make(name, self.arguments, VariableData()) : nil
     }
@@ -25,12 +30,16 @@ package struct StorageKey: Sendable {
     }
 
     /// The key of a field with these argument values: for code that names fields at run time.
-    package init(name: String, values: VariableData, distinguishesNull: Bool = false) {
+    ///
+    /// Such code knows no schema: a null counts if it counts for the nodes that name the field.
+    package init(name: String, values: VariableData) {
         self.init(
             name: name,
-            arguments: values.sorted.map {
+            arguments: values.sorted.map { argument, value in
                 LiteralArgument(
-                    name: $0.key, value: $0.value, distinguishesNull: distinguishesNull)
+                    name: argument, value: value,
+                    distinguishesNull: value == .null
+                        && DistinguishedArguments.contain(argument, of: name))
             })
     }
 
@@ -50,5 +59,24 @@ package struct StorageKey: Sendable {
         }
         if !isFirst { key += ")" }
         return key
+    }
+}
+
+/// The arguments that distinguish null in the nodes of this process. There are as many as the schemas of its operations
+/// have; an operation's nodes are made before anything can be in the store that they name.
+private enum DistinguishedArguments {
+    private struct Name: Hashable {
+        let field: String
+        let argument: String
+    }
+
+    private static let names = Lock<Set<Name>>([])
+
+    static func insert(_ argument: String, of field: String) {
+        names.withLock { _ = $0.insert(Name(field: field, argument: argument)) }
+    }
+
+    static func contain(_ argument: String, of field: String) -> Bool {
+        names.withLock { $0.contains(Name(field: field, argument: argument)) }
     }
 }

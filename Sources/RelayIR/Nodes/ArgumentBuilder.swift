@@ -7,6 +7,22 @@ import RelayArtifacts
 /// give the same storage key: an `ID` is always a string, a `Float` is never an integer.
 struct ArgumentBuilder {
     let schema: Schema
+    /// The arguments for which null differs from no value, by the names of their fields.
+    private let distinguished: [String: Set<String>]
+
+    init(schema: Schema) {
+        self.schema = schema
+        // A field of an interface is one with that of its objects, also where they do not have the same default.
+        var distinguished: [String: Set<String>] = [:]
+        for type in schema.types {
+            for field in type.fields {
+                for argument in field.arguments where argument.distinguishesNull {
+                    distinguished[field.name, default: []].insert(argument.name)
+                }
+            }
+        }
+        self.distinguished = distinguished
+    }
 
     /// Variables with their defaults.
     func definitions(_ variables: [VariableDefinition]) -> [ArgumentDefinition] {
@@ -23,10 +39,9 @@ struct ArgumentBuilder {
         -> [any RelayArtifacts.Argument]
     {
         arguments.map {
-            let definition = field.argument($0.name.value)
-            return argument(
-                $0.name.value, $0.value, definition?.type,
-                distinguishesNull: definition?.distinguishesNull ?? false)
+            argument(
+                $0.name.value, $0.value, field.argument($0.name.value)?.type,
+                distinguishesNull: distinguished[field.name]?.contains($0.name.value) ?? false)
         }
     }
 

@@ -123,7 +123,8 @@ struct PageOfConnection {
     /// What its pageInfo has besides the ends of the page.
     var otherInfo: [(key: String, value: FieldValue)] {
         guard case .link(let id) = value("pageInfo", of: record.dataID) else { return [] }
-        return fields(of: id) { !Self.ends.contains($0) }
+        // The store's own marks are of the page.
+        return fields(of: id) { !Self.ends.contains($0) && $0 != Snapshot.invalidatedKey }
     }
 
     private static let ends = Set(

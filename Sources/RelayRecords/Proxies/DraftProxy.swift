@@ -192,10 +192,3 @@ package func storageKey(_ name: String, _ args: (any VariableDataConvertible)?) 
     guard let args else { return name }
     return StorageKey(name: name, values: args.variableData).resolved(with: VariableData())
 }
-
-/// The name of the field for which null is another value than none; nil if none of the arguments is null.
-func storageKeyWithNull(_ name: String, _ args: any VariableDataConvertible) -> String? {
-    let values = args.variableData
-    guard values.sorted.contains(where: { $0.value == .null }) else { return nil }
-    return StorageKey(name: name, values: values, distinguishesNull: true).constant
-}

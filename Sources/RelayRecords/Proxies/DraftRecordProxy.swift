@@ -16,7 +16,7 @@ package final class DraftRecordProxy: RecordProxy {
     }
 
     package subscript(_ name: String, args: (any VariableDataConvertible)?) -> Any? {
-        get { value(key(name, args))?.plain }
+        get { value(storageKey(name, args))?.plain }
         set {
             guard let value = FieldValue(plain: newValue) else {
                 let type = newValue.map { "\(Swift.type(of: $0))" } ?? "nil"
@@ -28,21 +28,21 @@ package final class DraftRecordProxy: RecordProxy {
                 source.fail("Field \"\(name)\" of \"\(dataID)\" cannot hold NaN or infinity.")
                 return
             }
-            source.write(dataID, [(key(name, args), value)])
+            source.write(dataID, [(storageKey(name, args), value)])
         }
     }
 
     package func getLinkedRecord(
         _ name: String, args: (any VariableDataConvertible)?
     ) -> (any RecordProxy)? {
-        guard case .link(let id) = value(key(name, args)) else { return nil }
+        guard case .link(let id) = value(storageKey(name, args)) else { return nil }
         return source[id]
     }
 
     package func getLinkedRecords(
         _ name: String, args: (any VariableDataConvertible)?
     ) -> [(any RecordProxy)?]? {
-        guard case .links(let ids) = value(key(name, args)) else { return nil }
+        guard case .links(let ids) = value(storageKey(name, args)) else { return nil }
         return ids.map { id in id.flatMap { source[$0] } }
     }
 
@@ -50,7 +50,7 @@ package final class DraftRecordProxy: RecordProxy {
         _ name: String, typeName: String, args: (any VariableDataConvertible)?
     ) -> any RecordProxy {
         if let record = getLinkedRecord(name, args: args) { return record }
-        let id = dataID.clientID(storageKey: key(name, args))
+        let id = dataID.clientID(storageKey: storageKey(name, args))
         let record = source.create(dataID: id, typeName: typeName)
         setLinkedRecord(name, args: args, record: record)
         return record
@@ -60,13 +60,13 @@ package final class DraftRecordProxy: RecordProxy {
         _ name: String, args: (any VariableDataConvertible)?, record: (any RecordProxy)?
     ) {
         let value = record.map { FieldValue.link($0.dataID) } ?? .null
-        source.write(dataID, [(key(name, args), value)])
+        source.write(dataID, [(storageKey(name, args), value)])
     }
 
     package func setLinkedRecords(
         _ name: String, args: (any VariableDataConvertible)?, records: [(any RecordProxy)?]
     ) {
-        source.write(dataID, [(key(name, args), .links(records.map { $0?.dataID }))])
+        source.write(dataID, [(storageKey(name, args), .links(records.map { $0?.dataID }))])
     }
 
     package func copyFields(from record: any RecordProxy) {
@@ -93,15 +93,6 @@ package final class DraftRecordProxy: RecordProxy {
         _ key: String, filters: (any VariableDataConvertible)?
     ) -> (any ConnectionProxy)? {
         source.connections.connection(of: self, key: key, filters: filters)
-    }
-
-    /// A null argument names a field of its own only where the schema has a default for it. Generated code knows that, a
-    /// program's updater does not: so such a field is meant if the record has it.
-    private func key(_ name: String, _ args: (any VariableDataConvertible)?) -> String {
-        let usual = storageKey(name, args)
-        guard let args, let withNull = storageKeyWithNull(name, args), value(withNull) != nil
-        else { return usual }
-        return withNull
     }
 
     package func value(_ key: String) -> FieldValue? {

@@ -2928,3 +2928,418 @@ struct AdvWordsQuery: Relay.Operation, Hashable, Sendable {
         }
     }
 }
+
+struct AdvSharedMutation: MutationOperation, Hashable, Sendable {
+    static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"AdvSharedMutation",[["Node",1,"Optional","Result","Other"]],2,["Mutation",\#
+            [[1,"change",[[1,"things",["__typename",[3,"Type",["value"]]],0,1],[1,"thing",\#
+            [[3,"Type",["value"]]]]],"ChangePayload",0,"one",["input"]],[1,"change",[[1,\#
+            "things",["__typename",[3,"Type",["value"]]],0,1]],"ChangePayload",0,"two",\#
+            ["input"]]],["input"]],[[[1,"change",[[1,"things",["__typename",[3,"Type",\#
+            ["value"]],[3,0,["id"]]],0,1],[1,"thing",["__typename",[3,"Type",["value"]],[3,\#
+            0,["id"]]]]],"ChangePayload",0,"one",["input"]],[1,"change",[[1,"things",\#
+            ["__typename",[3,"Type",["value"]],[3,0,["id"]]],0,1]],"ChangePayload",0,"two",\#
+            ["input"]]]],"mutation AdvSharedMutation($input: ChangeInput!) {\n\#
+              one: change(input: $input) {\n\#
+                things {\n\#
+                  __typename\n\#
+                  ... on Type {\n\#
+                    value\n\#
+                  }\n\#
+                  ... on Node {\n\#
+                    __isNode: __typename\n\#
+                    id\n\#
+                  }\n\#
+                }\n\#
+                thing {\n\#
+                  __typename\n\#
+                  ... on Type {\n\#
+                    value\n\#
+                  }\n\#
+                  ... on Node {\n\#
+                    __isNode: __typename\n\#
+                    id\n\#
+                  }\n\#
+                }\n\#
+              }\n\#
+              two: change(input: $input) {\n\#
+                things {\n\#
+                  __typename\n\#
+                  ... on Type {\n\#
+                    value\n\#
+                  }\n\#
+                  ... on Node {\n\#
+                    __isNode: __typename\n\#
+                    id\n\#
+                  }\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    var variables: Variables
+
+    init(variables: Variables) { self.variables = variables }
+
+    init(input: ChangeInput) {
+        self.init(variables: Variables(input: input))
+    }
+
+    struct Variables: VariableDataConvertible, Hashable, Sendable {
+        var input: ChangeInput
+
+        init(input: ChangeInput) {
+            self.input = input
+        }
+
+        var variableData: VariableData {
+            ["input": input]
+        }
+    }
+
+    struct Data: ReadableRecord, Equatable {
+        var one: ChangePayload_one?
+        var two: ChangePayload_two?
+
+        init(_ record: inout RecordReader) throws {
+            one = try record.optionalLinked("one")
+            two = try record.optionalLinked("two")
+        }
+
+        struct ChangePayload_one: ReadableRecord, Equatable {
+            var things: [Thing_things?]?
+            var thing: Thing_thing?
+
+            init(_ record: inout RecordReader) throws {
+                things = try record.optionalList("things")
+                thing = try record.optionalLinked("thing")
+            }
+
+            /// What is selected depends on the type.
+            enum Thing_things: ReadableRecord, Equatable {
+                case type(Type_things)
+                /// An object of another type.
+                case other(Other)
+
+                init(_ record: inout RecordReader) throws {
+                    switch record.typename {
+                    case "Type": self = .type(try Type_things(&record))
+                    default: self = .other(try Other(&record))
+                    }
+                }
+
+                /// The data of a `Type`; nil for another type.
+                var asType: Type_things? { if case .type(let value) = self { value } else { nil } }
+
+                var __typename: String {
+                    switch self {
+                    case .type(let value): value.__typename
+                    case .other(let value): value.__typename
+                    }
+                }
+
+                struct Type_things: ReadableRecord, Equatable {
+                    var __typename: String
+                    var value: String
+
+                    init(_ record: inout RecordReader) throws {
+                        __typename = try record.string("__typename")
+                        value = try record.string("value")
+                    }
+                }
+
+                /// What is selected of all types.
+                struct Other: ReadableRecord, Equatable {
+                    var __typename: String
+
+                    init(_ record: inout RecordReader) throws {
+                        __typename = try record.string("__typename")
+                    }
+                }
+            }
+
+            /// What is selected depends on the type.
+            enum Thing_thing: ReadableRecord, Equatable {
+                case type(Type_thing)
+                /// An object of another type.
+                case other(Other)
+
+                init(_ record: inout RecordReader) throws {
+                    switch record.typename {
+                    case "Type": self = .type(try Type_thing(&record))
+                    default: self = .other(try Other(&record))
+                    }
+                }
+
+                /// The data of a `Type`; nil for another type.
+                var asType: Type_thing? { if case .type(let value) = self { value } else { nil } }
+
+                struct Type_thing: ReadableRecord, Equatable {
+                    var value: String
+
+                    init(_ record: inout RecordReader) throws { value = try record.string("value") }
+                }
+
+                /// What is selected of all types.
+                struct Other: ReadableRecord, Equatable {
+                    init(_ record: inout RecordReader) throws {}
+                }
+            }
+        }
+
+        struct ChangePayload_two: ReadableRecord, Equatable {
+            var things: [Thing_things?]?
+
+            init(_ record: inout RecordReader) throws { things = try record.optionalList("things") }
+
+            /// What is selected depends on the type.
+            enum Thing_things: ReadableRecord, Equatable {
+                case type(Type_things)
+                /// An object of another type.
+                case other(Other)
+
+                init(_ record: inout RecordReader) throws {
+                    switch record.typename {
+                    case "Type": self = .type(try Type_things(&record))
+                    default: self = .other(try Other(&record))
+                    }
+                }
+
+                /// The data of a `Type`; nil for another type.
+                var asType: Type_things? { if case .type(let value) = self { value } else { nil } }
+
+                var __typename: String {
+                    switch self {
+                    case .type(let value): value.__typename
+                    case .other(let value): value.__typename
+                    }
+                }
+
+                struct Type_things: ReadableRecord, Equatable {
+                    var __typename: String
+                    var value: String
+
+                    init(_ record: inout RecordReader) throws {
+                        __typename = try record.string("__typename")
+                        value = try record.string("value")
+                    }
+                }
+
+                /// What is selected of all types.
+                struct Other: ReadableRecord, Equatable {
+                    var __typename: String
+
+                    init(_ record: inout RecordReader) throws {
+                        __typename = try record.string("__typename")
+                    }
+                }
+            }
+        }
+    }
+
+    /// An expected answer, to be shown until the real one arrives.
+    ///
+    /// Fields that are nil are not part of it: the store keeps what it has.
+    struct OptimisticResponse: VariableDataConvertible, Hashable, Sendable {
+        var one: ChangePayload_one?
+        var two: ChangePayload_two?
+        /// Which fields are null where they are nil; the others are left out.
+        var null: Set<NullableField>
+
+        init(
+            one: ChangePayload_one? = nil, two: ChangePayload_two? = nil,
+            null: Set<NullableField> = []
+        ) {
+            self.one = one
+            self.two = two
+            self.null = null
+        }
+
+        var variableData: VariableData {
+            VariableData(["one": one, "two": two], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        enum NullableField: String, Hashable, Sendable {
+            case one
+            case two
+        }
+
+        struct ChangePayload_one: VariableDataConvertible, Hashable, Sendable {
+            var things: [OptimisticResponse.Thing_things?]?
+            var thing: Thing_thing?
+            /// Which fields are null where they are nil; the others are left out.
+            var null: Set<NullableField>
+
+            init(
+                things: [OptimisticResponse.Thing_things?]? = nil, thing: Thing_thing? = nil,
+                null: Set<NullableField> = []
+            ) {
+                self.things = things
+                self.thing = thing
+                self.null = null
+            }
+
+            var variableData: VariableData {
+                VariableData(["things": things, "thing": thing], null: null.lazy.map(\.rawValue))
+            }
+
+            /// A field that can be null.
+            enum NullableField: String, Hashable, Sendable {
+                case things
+                case thing
+            }
+
+            enum Thing_thing: VariableDataConvertible, Hashable, Sendable {
+                case type(Type_thing)
+                case optional(Optional_thing)
+                case result(Result_thing)
+                /// An object of another type.
+                case other(Other)
+
+                var variableData: VariableData {
+                    switch self {
+                    case .type(let value): value.variableData
+                    case .optional(let value): value.variableData
+                    case .result(let value): value.variableData
+                    case .other(let value): value.variableData
+                    }
+                }
+
+                struct Type_thing: VariableDataConvertible, Hashable, Sendable {
+                    var value: String
+
+                    init(value: String) {
+                        self.value = value
+                    }
+
+                    var variableData: VariableData {
+                        ["__typename": "Type", "value": value]
+                    }
+                }
+
+                struct Optional_thing: VariableDataConvertible, Hashable, Sendable {
+                    var id: String
+
+                    init(id: String) {
+                        self.id = id
+                    }
+
+                    var variableData: VariableData {
+                        ["__typename": "Optional", "id": id]
+                    }
+                }
+
+                struct Result_thing: VariableDataConvertible, Hashable, Sendable {
+                    var id: String
+
+                    init(id: String) {
+                        self.id = id
+                    }
+
+                    var variableData: VariableData {
+                        ["__typename": "Result", "id": id]
+                    }
+                }
+
+                struct Other: VariableDataConvertible, Hashable, Sendable {
+                    var __typename: String
+
+                    init(__typename: String) {
+                        self.__typename = __typename
+                    }
+
+                    var variableData: VariableData {
+                        ["__typename": __typename]
+                    }
+                }
+            }
+        }
+
+        struct ChangePayload_two: VariableDataConvertible, Hashable, Sendable {
+            var things: [OptimisticResponse.Thing_things?]?
+            /// Which fields are null where they are nil; the others are left out.
+            var null: Set<NullableField>
+
+            init(things: [OptimisticResponse.Thing_things?]? = nil, null: Set<NullableField> = []) {
+                self.things = things
+                self.null = null
+            }
+
+            var variableData: VariableData {
+                VariableData(["things": things], null: null.lazy.map(\.rawValue))
+            }
+
+            /// A field that can be null.
+            enum NullableField: String, Hashable, Sendable {
+                case things
+            }
+        }
+
+        enum Thing_things: VariableDataConvertible, Hashable, Sendable {
+            case type(Type_things)
+            case optional(Optional_things)
+            case result(Result_things)
+            /// An object of another type.
+            case other(Other)
+
+            var variableData: VariableData {
+                switch self {
+                case .type(let value): value.variableData
+                case .optional(let value): value.variableData
+                case .result(let value): value.variableData
+                case .other(let value): value.variableData
+                }
+            }
+
+            struct Type_things: VariableDataConvertible, Hashable, Sendable {
+                var value: String
+
+                init(value: String) {
+                    self.value = value
+                }
+
+                var variableData: VariableData {
+                    ["__typename": "Type", "value": value]
+                }
+            }
+
+            struct Optional_things: VariableDataConvertible, Hashable, Sendable {
+                var id: String
+
+                init(id: String) {
+                    self.id = id
+                }
+
+                var variableData: VariableData {
+                    ["__typename": "Optional", "id": id]
+                }
+            }
+
+            struct Result_things: VariableDataConvertible, Hashable, Sendable {
+                var id: String
+
+                init(id: String) {
+                    self.id = id
+                }
+
+                var variableData: VariableData {
+                    ["__typename": "Result", "id": id]
+                }
+            }
+
+            struct Other: VariableDataConvertible, Hashable, Sendable {
+                var __typename: String
+
+                init(__typename: String) {
+                    self.__typename = __typename
+                }
+
+                var variableData: VariableData {
+                    ["__typename": __typename]
+                }
+            }
+        }
+    }
+}
