@@ -28,8 +28,12 @@ struct DocumentCompiler {
         let byName = Dictionary(
             fragments.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let refetchable = RefetchableTransform(documents: documents, fragments: byName)
-        let operations = (documents.operations + fragments.compactMap(refetchable.query))
-            .compactMap(documents.typed)
+        let queries = fragments.compactMap { fragment in
+            refetchable.query(of: fragment).flatMap(documents.typed).map {
+                with($0) { $0.unsentDefaults = refetchable.optionalVariables(of: fragment) }
+            }
+        }
+        let operations = (documents.operations.compactMap(documents.typed) + queries)
             .map { with($0) { $0.selections = connections.applied(to: $0.selections) } }
 
         var arguments = FragmentArguments(byName, in: documents)

@@ -36,6 +36,12 @@ public struct RequestDescriptor: Hashable, Sendable {
         self.variables = node.operation.argumentDefinitions.operationVariables(given: variables)
     }
 
+    /// - Parameter variables: all of them; those that are missing have no value, whatever their defaults.
+    package init(_ node: ConcreteRequest, exactly variables: VariableData) {
+        self.node = node
+        self.variables = variables
+    }
+
     // Two nodes made from one document are one request; the text decides, and is compared only if
     // name and variables are the same.
 

@@ -49,7 +49,7 @@ import TodoFixtures
             for _ in 0..<10 { #expect(pages.hasNext && !pages.hasPrevious) }
             environment.answer { _ in
                 Data(
-                    #"{"data":{"node":{"__typename":"User","id":"U","todos":{"edges":[],"pageInfo":null}}}}"#
+                    #"{"data":{"node":{"__typename":"User","id":"U","todos":{"edges":[],"pageInfo":{"endCursor":"b","hasNextPage":true}}}}}"#
                         .utf8)
             }
             try await pages.loadNext(1)

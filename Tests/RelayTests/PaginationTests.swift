@@ -2,6 +2,7 @@ import Foundation
 import OpenCombine
 import Relay
 import Testing
+import Threads
 import TodoFixtures
 
 @Suite(.bounded, .timeLimit(.minutes(10)))
@@ -150,5 +151,25 @@ struct PaginationTests {
         #expect(environment.mockNetwork.executionCount == (all ? 3 : 1))
         #expect(environment.lookup(list).data?.todos?.edges?.count == (all ? 7 : nil))
         #expect(!pages.hasNext)
+    }
+
+    /// A variable without a value has none on the further pages, either, whatever the fragment's default is.
+    @Test(arguments: [nil, false, true])
+    func aFilterThatIsLeftOutIsLeftOutOnAllPages(_ complete: Bool?) async throws {
+        let environment = MockEnvironment()
+        let last = Lock<VariableData?>(nil)
+        environment.answer { operation in
+            let variables = operation.request.variables
+            last.withLock { $0 = variables }
+            let isFirst = operation.request.node.params.name == "DoneQuery"
+            return Self.page(variables, name: isFirst ? "UserQuery" : "DonePaginationQuery")
+        }
+        let fetched = Collected(environment.fetchQuery(DoneQuery(complete: complete)))
+        let list = Done_user(key: try #require(fetched.values.first??.user))
+        let pages = PaginationResource(list, environment: environment)
+        while pages.hasNext { try await pages.loadNext(2) }
+        #expect(environment.lookup(list).data?.todos?.edges?.count == 7)
+        #expect(last.withLock { $0?["complete"] } == complete.map { .bool($0) })
+        #expect(DonePaginationQuery.node.params.text?.contains("$complete: Boolean,") == true)
     }
 }

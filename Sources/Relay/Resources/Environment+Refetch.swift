@@ -28,17 +28,14 @@ extension Environment {
         var variables = VariableData()
         // The query that fetched the fragment may have variables that the fragment's own query lacks.
         for definition in node.operation.argumentDefinitions {
-            // Where the fragment has no value, the query's default must not take its place. Null is as good as none.
-            variables[definition.name] =
-                fragment.selector.variables[definition.name]
-                ?? (definition.hasDefault ? .null : nil)
+            variables[definition.name] = fragment.selector.variables[definition.name]
         }
         variables.merge(changed)
         if let field = F.metadata.identifierField {
             let shown = selectorData(of: fragment)?.get(String?.self, field)
             variables[field] = .string(shown ?? fragment.fragmentPointer.dataID.rawValue)
         }
-        return OperationDescriptor(
-            request: RequestDescriptor(node: node, variables: variables))
+        // Where the fragment was spread without a value, the query's default must not take its place.
+        return OperationDescriptor(request: RequestDescriptor(node, exactly: variables))
     }
 }

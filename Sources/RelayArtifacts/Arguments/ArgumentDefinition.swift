@@ -12,11 +12,6 @@ public enum ArgumentDefinition: Hashable, Sendable {
         case .local(let name, _), .root(let name): name
         }
     }
-
-    /// Whether it has a value where none is given.
-    package var hasDefault: Bool {
-        if case .local(_, _?) = self { true } else { false }
-    }
 }
 
 extension Sequence<ArgumentDefinition> {

@@ -39,6 +39,12 @@ struct FragmentVariables {
         declared = outer
     }
 
+    /// The same with what the fragment itself declares.
+    mutating func collectDeclared(in fragment: TypedFragment) {
+        visited.insert(fragment.name)
+        collect(fragment.selections)
+    }
+
     private mutating func note(_ name: String, _ type: WrappedType?) {
         if declared.contains(name) { return }
         if noted.insert(name).inserted { names.append(name) }

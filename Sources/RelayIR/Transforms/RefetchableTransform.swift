@@ -57,6 +57,19 @@ struct RefetchableTransform {
             location: location)
     }
 
+    /// The fragment's variables that have a default and need no value.
+    ///
+    /// Where the fragment was spread without a value for one, its query must do without, too: a default in the query would
+    /// fetch something else.
+    func optionalVariables(of fragment: TypedFragment) -> Set<String> {
+        var usage = FragmentVariables(documents, fragments, following: .all)
+        usage.collectDeclared(in: fragment)
+        let names = documents.variables(of: fragment.definition)
+            .filter { $0.defaultValue != nil && usage.types[$0.name.value]?.isNonNull != true }
+            .map(\.name.value)
+        return Set(names)
+    }
+
     /// The variables that the fragment, and those that it spreads, leave to the operation.
     private func used(in fragment: TypedFragment, at location: Int) -> [VariableDefinition] {
         var usage = FragmentVariables(documents, fragments, following: .all)

@@ -30,7 +30,7 @@ struct ServerDocument {
             description: nil, operation: definition.operation, name: definition.name,
             // What only Relay's directives use, such as the `connections` of `@appendNode`, the server must not see.
             variables: definition.variables.filter { uses.variables.contains($0.name.value) }
-                .map(server.variable),
+                .map { server.variable($0, operation.unsentDefaults) },
             directives: directives, selectionSet: selectionSet, location: definition.location)
         definitions = [.operation(stripped)] + spread.map { .fragment($0.definition) }
         text =
@@ -96,9 +96,15 @@ private struct Stripping {
         }
     }
 
-    func variable(_ variable: VariableDefinition) -> VariableDefinition {
-        VariableDefinition(
-            name: variable.name, type: variable.type, defaultValue: variable.defaultValue,
+    func variable(
+        _ variable: VariableDefinition, _ unsentDefaults: Set<String>
+    ) -> VariableDefinition {
+        let isOptional = unsentDefaults.contains(variable.name.value)
+        var type = variable.type
+        if isOptional, case .nonNull(let inner) = type { type = inner }
+        return VariableDefinition(
+            name: variable.name, type: type,
+            defaultValue: isOptional ? nil : variable.defaultValue,
             directives: directives(variable.directives), location: variable.location)
     }
 

@@ -62,6 +62,8 @@ struct TypedOperation: Sendable {
     /// The root type.
     let type: NamedType
     var selections: [TypedSelection]
+    /// The variables whose defaults the client gives and the server is not told: so they can be left out.
+    var unsentDefaults: Set<String> = []
 }
 
 extension TypedSpread {

@@ -156,7 +156,7 @@ struct ShelfPaginationQuery: Relay.Operation, Hashable, Sendable {
             "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[["first","count"],["after",\#
             "cursor"]]],[2,2,"todos","connection","Shelf_todos",0,[["first","count"],\#
             ["after","cursor"]]]]],"id"],0,0,0,["id"]]]],\#
-            "query ShelfPaginationQuery($count: Int = 1, $cursor: String, $id: ID!) {\n\#
+            "query ShelfPaginationQuery($count: Int, $cursor: String, $id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ...Shelf_user_1lnqsxl\n\#

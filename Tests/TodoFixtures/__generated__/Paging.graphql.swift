@@ -273,6 +273,246 @@ package struct WindowPaginationQuery: Relay.Operation, Hashable, Sendable {
     }
 }
 
+package struct DoneQuery: Relay.Operation, Hashable, Sendable {
+    package static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"DoneQuery",0,1,["Query",[[1,"user",["id",[2,"Done_user",["complete"]]],\#
+            "User"]],["complete"]],[[[1,"user",["id",[1,"todos",[[1,"edges",[[1,"node",\#
+            ["id","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
+            "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,["complete",[0,"first",2]]],[2,\#
+            2,"todos","connection","Done_todos",0,["complete",[0,"first",2]],["complete"]]],\#
+            "User"]]],"query DoneQuery($complete: Boolean) {\n\#
+              user {\n\#
+                id\n\#
+                ...Done_user_hkzwkr\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment Done_user_hkzwkr on User {\n\#
+              todos(complete: $complete, first: 2) {\n\#
+                edges {\n\#
+                  node {\n\#
+                    id\n\#
+                    __typename\n\#
+                  }\n\#
+                  cursor\n\#
+                }\n\#
+                pageInfo {\n\#
+                  endCursor\n\#
+                  hasNextPage\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    package var variables: Variables
+
+    package init(variables: Variables) { self.variables = variables }
+
+    package init(complete: Bool? = nil) {
+        self.init(variables: Variables(complete: complete))
+    }
+
+    package struct Variables: VariableDataConvertible, Hashable, Sendable {
+        package var complete: Bool?
+        /// Which fields are null where they are nil; the others are left out.
+        package var null: Set<NullableField>
+
+        package init(complete: Bool? = nil, null: Set<NullableField> = []) {
+            self.complete = complete
+            self.null = null
+        }
+
+        package var variableData: VariableData {
+            VariableData(["complete": complete], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        package enum NullableField: String, Hashable, Sendable {
+            case complete
+        }
+    }
+
+    package struct Data: ReadableRecord, Equatable {
+        /// Found by id or by any @unique field.
+        package var user: User_user?
+
+        package init(_ record: inout RecordReader) throws {
+            user = try record.optionalLinked("user")
+        }
+
+        package struct User_user: ReadableRecord, Equatable, Identifiable, Done_user_Key {
+            package var id: String
+            package var fragment_Done_user: FragmentPointer
+
+            package init(_ record: inout RecordReader) throws {
+                id = try record.string("id")
+                fragment_Done_user = record.fragment("Done_user")
+            }
+        }
+    }
+}
+
+package struct Done_user: PaginationFragment, Hashable, Sendable {
+    package static let node = ReaderFragment(
+        artifact: #"""
+            [1,"Done_user",0,["User",[[1,"__Done_todos_connection",[[1,"edges",[[1,"node",\#
+            ["id","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
+            "hasNextPage"],"PageInfo"]],"TodoConnection",0,"todos",["complete"]]],[["count",\#
+            2],"cursor",["complete",true]],[0,0,0,[[["todos"],["count","cursor"]]],\#
+            ["DonePaginationQuery",["node"],"id"]]]]
+            """#)
+    package static let metadata = RefetchMetadata(
+        path: ["node"], identifierField: "id", operation: DonePaginationQuery.self,
+        connection: ConnectionMetadata(
+            path: ["todos"],
+            forward: ConnectionVariableConfig(count: "count", cursor: "cursor")))
+    package typealias Operation = DonePaginationQuery
+    package var fragmentPointer: FragmentPointer
+
+    package init(key: any Done_user_Key) { fragmentPointer = key.fragment_Done_user }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    package init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    package struct Data: ReadableRecord, Equatable {
+        /// An argument named like a field of the node filters by equality when it is given.
+        package var todos: TodoConnection_todos?
+
+        package init(_ record: inout RecordReader) throws {
+            todos = try record.optionalLinked("todos")
+        }
+
+        package struct TodoConnection_todos: ReadableRecord, Equatable {
+            package var edges: [TodoEdge_edges?]?
+
+            package init(_ record: inout RecordReader) throws {
+                edges = try record.optionalList("edges")
+            }
+
+            package struct TodoEdge_edges: ReadableRecord, Equatable {
+                package var node: Todo_node?
+
+                package init(_ record: inout RecordReader) throws {
+                    node = try record.optionalLinked("node")
+                }
+
+                package struct Todo_node: ReadableRecord, Equatable, Identifiable {
+                    package var id: String
+
+                    package init(_ record: inout RecordReader) throws {
+                        id = try record.string("id")
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Data in which `Done_user` is spread.
+package protocol Done_user_Key { var fragment_Done_user: FragmentPointer { get } }
+
+extension Done_user_Key {
+    /// The fragment, which only its own code opens.
+    package func asFragment() -> Done_user { Done_user(key: self) }
+}
+
+package struct DonePaginationQuery: Relay.Operation, Hashable, Sendable {
+    package static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"DonePaginationQuery",0,1,["Query",[[1,"node",[[2,"Done_user",["count",\#
+            "cursor","complete"]]],0,0,0,["id"]]],[["count",2],"cursor",["complete",true],\#
+            "id"]],[[[1,"node",["__typename",[3,"User",[[1,"todos",[[1,"edges",[[1,"node",\#
+            ["id","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
+            "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,["complete",["first","count"],\#
+            ["after","cursor"]]],[2,2,"todos","connection","Done_todos",0,["complete",\#
+            ["first","count"],["after","cursor"]],["complete"]]]],"id"],0,0,0,["id"]]]],\#
+            "query DonePaginationQuery($count: Int, $cursor: String, $complete: Boolean,\#
+             $id: ID!) {\n\#
+              node(id: $id) {\n\#
+                __typename\n\#
+                ...Done_user_171j1rt\n\#
+                id\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment Done_user_171j1rt on User {\n\#
+              todos(complete: $complete, first: $count, after: $cursor) {\n\#
+                edges {\n\#
+                  node {\n\#
+                    id\n\#
+                    __typename\n\#
+                  }\n\#
+                  cursor\n\#
+                }\n\#
+                pageInfo {\n\#
+                  endCursor\n\#
+                  hasNextPage\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    package var variables: Variables
+
+    package init(variables: Variables) { self.variables = variables }
+
+    package init(count: Int? = nil, cursor: String? = nil, complete: Bool? = nil, id: String) {
+        self.init(variables: Variables(count: count, cursor: cursor, complete: complete, id: id))
+    }
+
+    package struct Variables: VariableDataConvertible, Hashable, Sendable {
+        /// Default: `2`.
+        package var count: Int?
+        package var cursor: String?
+        /// Default: `true`.
+        package var complete: Bool?
+        package var id: String
+        /// Which fields are null where they are nil; the others are left out.
+        package var null: Set<NullableField>
+
+        package init(
+            count: Int? = nil, cursor: String? = nil, complete: Bool? = nil, id: String,
+            null: Set<NullableField> = []
+        ) {
+            self.count = count
+            self.cursor = cursor
+            self.complete = complete
+            self.id = id
+            self.null = null
+        }
+
+        package var variableData: VariableData {
+            VariableData(
+                [
+                    "count": count, "cursor": cursor, "complete": complete, "id": id
+                ], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        package enum NullableField: String, Hashable, Sendable {
+            case count
+            case cursor
+        }
+    }
+
+    package struct Data: ReadableRecord, Equatable {
+        package var node: Node_node?
+
+        package init(_ record: inout RecordReader) throws {
+            node = try record.optionalLinked("node")
+        }
+
+        package struct Node_node: ReadableRecord, Equatable, Done_user_Key {
+            package var fragment_Done_user: FragmentPointer
+
+            package init(_ record: inout RecordReader) throws {
+                fragment_Done_user = record.fragment("Done_user")
+            }
+        }
+    }
+}
+
 package struct PreviewQuery: Relay.Operation, Hashable, Sendable {
     package static let node = ConcreteRequest(
         artifact: #"""
@@ -443,7 +683,7 @@ package struct PreviewPaginationQuery: Relay.Operation, Hashable, Sendable {
             "TodoEdge",1]],"TodoConnection",0,0,[["first","count"],["after","cursor"]]],[2,\#
             2,"todos","connection","Preview_todos",0,[["first","count"],["after",\#
             "cursor"]]]],1]]],"id"],0,0,0,["id"]]]],\#
-            "query PreviewPaginationQuery($count: Int = 2, $cursor: String, $all: Boolean!,\#
+            "query PreviewPaginationQuery($count: Int, $cursor: String, $all: Boolean!,\#
              $id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#

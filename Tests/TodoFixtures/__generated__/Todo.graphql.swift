@@ -180,7 +180,7 @@ package struct ListPaginationQuery: Relay.Operation, Hashable, Sendable {
             ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[["first",\#
             "count"],["after","cursor"]]],[2,2,"todos","connection","List_todos",0,\#
             [["first","count"],["after","cursor"]]]]],"id"],0,0,0,["id"]]]],\#
-            "query ListPaginationQuery($count: Int = 10, $cursor: String, $id: ID!) {\n\#
+            "query ListPaginationQuery($count: Int, $cursor: String, $id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ...List_user_1lnqsxl\n\#

@@ -83,8 +83,8 @@ struct FilmCastPaginationQuery: Relay.Operation, Hashable, Sendable {
             1],[1,"pageInfo",["endCursor","hasNextPage"],"PageInfo"]],\#
             "FilmCharactersConnection",0,0,[["first","count"],["after","cursor"]]],[2,2,\#
             "characters","connection","FilmCast_characters",0,[["first","count"],["after",\#
-            "cursor"]]]]],"id"],0,0,0,["id"]]]],\#
-            "query FilmCastPaginationQuery($count: Int = 5, $cursor: String, $id: ID!) {\n\#
+            "cursor"]]]]],"id"],0,0,0,["id"]]]],"query FilmCastPaginationQuery($count: Int,\#
+             $cursor: String, $id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ...FilmCast_film_1lnqsxl\n\#

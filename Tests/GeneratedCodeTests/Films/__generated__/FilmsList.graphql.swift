@@ -80,7 +80,7 @@ struct FilmsListPaginationQuery: Relay.Operation, Hashable, Sendable {
             "FilmsEdge",1],[1,"pageInfo",["endCursor","hasNextPage"],"PageInfo"]],\#
             "FilmsConnection",0,0,[["first","count"],["after","cursor"]]],[2,2,"allFilms",\#
             "connection","FilmsList_allFilms",0,[["first","count"],["after","cursor"]]]]],\#
-            "query FilmsListPaginationQuery($count: Int = 3, $cursor: String) {\n\#
+            "query FilmsListPaginationQuery($count: Int, $cursor: String) {\n\#
               ...FilmsList_films_1lnqsxl\n\#
             }\n\#
             \n\#

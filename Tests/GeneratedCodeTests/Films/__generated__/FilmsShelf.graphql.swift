@@ -150,7 +150,7 @@ struct FilmsShelfPaginationQuery: Relay.Operation, Hashable, Sendable {
             "pageInfo",["endCursor","hasNextPage"],"PageInfo"]],"FilmsConnection",0,0,\#
             [["first","count"],["after","cursor"]]],[2,2,"allFilms","connection",\#
             "FilmsShelf_allFilms",0,[["first","count"],["after","cursor"]]]]],\#
-            "query FilmsShelfPaginationQuery($count: Int = 3, $cursor: String) {\n\#
+            "query FilmsShelfPaginationQuery($count: Int, $cursor: String) {\n\#
               ...FilmsShelf_films_1lnqsxl\n\#
             }\n\#
             \n\#
