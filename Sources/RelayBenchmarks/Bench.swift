@@ -15,7 +15,8 @@ package struct Bench: AsyncParsableCommand {
         abstract: "Measure this machine and this build.",
         subcommands: [
             BenchAppend.self, BenchLog.self, BenchOpen.self, BenchQuery.self, BenchMutation.self,
-            BenchStore.self, BenchFanout.self, BenchLive.self, BenchMutate.self,
+            BenchStore.self, BenchFanout.self, BenchLive.self, BenchLiveRules.self,
+            BenchMutate.self,
         ])
 
     package init() {}
@@ -50,11 +51,13 @@ struct MeasureOptions: ParsableArguments {
 }
 
 /// The median time of one call, in microseconds, over several runs of as many calls as fill a run.
-func medianMicroseconds(runs: Int, _ body: () throws -> Void) rethrows -> Double {
+func medianMicroseconds(
+    runs: Int, milliseconds: Int = 60, _ body: () throws -> Void
+) rethrows -> Double {
     let clock = ContinuousClock()
     // The first calls find nothing in the caches.
     let first = try (0..<5).map { _ in try clock.measure { try body() } }.min() ?? .zero
-    let runLength = Duration.milliseconds(60)
+    let runLength = Duration.milliseconds(milliseconds)
     let calls = max(1, Int(runLength / max(first, .nanoseconds(100))))
     var times: [Double] = []
     for _ in 0..<(runs + 1) {
@@ -63,6 +66,22 @@ func medianMicroseconds(runs: Int, _ body: () throws -> Void) rethrows -> Double
     }
     times.removeFirst()  // warming up
     return median(times)
+}
+
+/// The same of two things that are compared, by turns, so that both see the same of what else the machine does.
+/// - Returns: the two times, and the median of what the second takes relative to the first.
+func medianMicroseconds(
+    runs: Int, _ one: () -> Void, against other: () -> Void
+) -> (one: Double, other: Double, ratio: Double) {
+    let times = (0..<runs).map { _ in
+        (
+            medianMicroseconds(runs: 5, milliseconds: 4, one),
+            medianMicroseconds(runs: 5, milliseconds: 4, other)
+        )
+    }
+    return (
+        median(times.map(\.0)), median(times.map(\.1)), median(times.map { $0.1 / $0.0 })
+    )
 }
 
 func median(_ values: [Double]) -> Double {

@@ -27,7 +27,7 @@ package enum AccessExit: String, Sendable, CaseIterable {
 package final class Access {
     package let identity: Identity
     private let rules: AccessRules
-    private var state: AccessState
+    private let state: AccessState
     /// A state in which everything must be visible as well, if it exists there.
     private let present: AccessState?
     private var hidden: [AccessExit: Int] = [:]
@@ -51,9 +51,7 @@ package final class Access {
     deinit { if !hidden.isEmpty || !refused.isEmpty { rules.count(hidden, refused) } }
 
     /// The state that is read is another one.
-    package func move(to snapshot: Snapshot) {
-        state = AccessState(identity, rules, snapshot)
-    }
+    package func move(to snapshot: Snapshot) { state.move(to: snapshot) }
 
     // MARK: Reading
 
@@ -120,6 +118,11 @@ package final class Access {
                         .map(present.seesAll) ?? true
                 } ?? true)
         }
+    }
+
+    /// Whether no record of these types is visible, now or later, whatever is in it.
+    func seesNone(ofTypes types: [NameIndex]) -> Bool {
+        !types.isEmpty && types.allSatisfy { state.seesNone(ofType: $0) }
     }
 
     /// Whether a field has no rule in records of a type, or one that all of them meet.

@@ -37,6 +37,34 @@ extension AccessRule {
     }
 }
 
+extension AccessRule {
+    /// Whether the rule is met, if that depends on no record and no state.
+    func constant(for identity: Identity) -> Bool? {
+        switch self {
+        case .all(let rules):
+            let constants = rules.map { $0.constant(for: identity) }
+            return constants.contains(false) ? false : constants.contains(nil) ? nil : true
+        case .any(let rules):
+            let constants = rules.map { $0.constant(for: identity) }
+            return constants.contains(true) ? true : constants.contains(nil) ? nil : false
+        case .not(let rule): return rule.constant(for: identity).map { !$0 }
+        case .viewer: return identity.viewer != nil
+        case .claim(let name, let value): return identity.claim(name).contains(value.canonical)
+        case .handler: return nil
+        case .field(let test):
+            // What the viewer lacks is equal to nothing, and there is nothing behind which that would be so.
+            let isPossible =
+                switch test.expectation {
+                case .value: true
+                case .viewer: identity.viewer != nil
+                case .claim(let name): !identity.claim(name).isEmpty
+                case .behind(let rule): rule.constant(for: identity) != false
+                }
+            return isPossible ? nil : false
+        }
+    }
+}
+
 /// What a field of a record must be.
 package struct AccessTest: Sendable {
     package enum Content: Sendable {

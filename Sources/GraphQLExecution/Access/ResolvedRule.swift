@@ -11,10 +11,9 @@ indirect enum ResolvedRule {
     case handler(AccessHandler)
 }
 
-/// A test of a field, with the store's numbers. An object, because it is who has read the field for
-/// ``Dependencies``.
-final class ResolvedTest {
-    enum Expectation {
+/// A test of a field, with the store's numbers.
+struct ResolvedTest {
+    indirect enum Expectation {
         case isNull
         case isOneOf([JSONValue])
         /// Those of the expected records that the store knows.
@@ -24,28 +23,7 @@ final class ResolvedTest {
 
     /// Nil for the id.
     let key: NameIndex?
-    let keys: [NameIndex]
     let expectation: Expectation
-    /// What was found out about records behind links: many records link to the same one.
-    private var known: [RecordIndex: Bool] = [:]
-    /// Nothing else reads it while it is written.
-    @exclusivity(unchecked) private var last: (record: RecordIndex, isMet: Bool)?
-
-    init(key: NameIndex?, expectation: Expectation) {
-        self.key = key
-        keys = key.map { [$0] } ?? []
-        self.expectation = expectation
-    }
-
-    func known(_ record: RecordIndex) -> Bool? {
-        if let last, last.record == record { return last.isMet }
-        return known[record]
-    }
-
-    func know(_ record: RecordIndex, _ isMet: Bool) {
-        last = (record, isMet)
-        known[record] = isMet
-    }
 }
 
 extension ResolvedRule {
@@ -111,6 +89,7 @@ extension ResolvedRule {
         case .claim(let name): expected = identity.claim(name)
         case .behind(let rule):
             let inner = ResolvedRule(rule, for: identity, symbols)
+            if case .constant(false) = inner { return inner }
             guard let key = symbols.findName(test.field) else { return .constant(false) }
             return .field(ResolvedTest(key: key, expectation: .behind(inner)))
         }

@@ -29,6 +29,12 @@ extension Execution {
         }
     }
 
+    /// Whether no record that a list may have is visible, whatever is in it.
+    func isClosed(_ list: FieldPlan) -> Bool {
+        guard let access else { return false }
+        return access.seesNone(ofTypes: list.listedTypes)
+    }
+
     /// Whether a field of a visible record may be read.
     mutating func mayRead(_ field: NameIndex, of record: RecordIndex) -> Bool {
         guard let access else { return true }

@@ -49,15 +49,20 @@ extension Execution {
             let arguments = try arguments(of: field)
             let mark = listMark(source, of: object)
             let page = try PageArguments(arguments) { readCursor($0, of: mark) }
-            let conditions = conditions(filters, arguments, field)
+            let isClosed = isClosed(field)
+            let conditions = isClosed ? [] : conditions(filters, arguments, field)
             let connection = ConnectionPage(list, mark, page) {
-                isIncluded($0, conditions, field)
+                isIncluded($0, conditions, isClosed: isClosed, field)
             }
             return writeObjectValue(.connection(connection), field.shape, field)
         case .links(let source, let filters):
             guard let list = links(source, of: object) else { return .null }
-            let conditions = conditions(filters, try arguments(of: field), field)
-            let records = list.records.filter { isIncluded($0, conditions, field) }
+            let arguments = try arguments(of: field)
+            let isClosed = isClosed(field)
+            let conditions = isClosed ? [] : conditions(filters, arguments, field)
+            let records = list.records.filter {
+                isIncluded($0, conditions, isClosed: isClosed, field)
+            }
             return writeLinks(records, field.shape, field, areKnownVisible: true)
         case .count(let count):
             writer.write(Int64(self.count(count, of: object, field)))
@@ -123,6 +128,7 @@ extension Execution {
     private mutating func count(
         _ count: LinkCountPlan, of object: ObjectValue, _ field: FieldPlan
     ) -> Int {
+        if let access, access.seesNone(ofTypes: count.nodes) { return 0 }
         let owner = record(of: object).flatMap { snapshot.type(of: $0) }
         if let name = count.name, access?.seesAll(of: count, in: owner) ?? true {
             return record(of: object).flatMap { snapshot.indexes.count(name, of: $0) } ?? 0
@@ -141,6 +147,7 @@ extension Execution {
     private mutating func links(_ source: LinkSource, of object: ObjectValue) -> LinkList? {
         switch source {
         case .records(let type):
+            if let access, access.seesNone(ofTypes: [type]) { return .empty }
             depend(onRecordsOf: type)
             return snapshot.indexes.records(of: type)
         case .field(let key):
@@ -195,10 +202,16 @@ extension Execution {
     }
 
     /// Whether a link belongs to a list: its record exists and has the required values.
+    /// - Parameter isClosed: no record of the list is visible, so that only null elements remain.
     private mutating func isIncluded(
-        _ record: RecordIndex?, _ conditions: [RequiredValue], _ field: FieldPlan
+        _ record: RecordIndex?, _ conditions: [RequiredValue], isClosed: Bool = false,
+        _ field: FieldPlan
     ) -> Bool {
         guard remainingVisits >= 0, remainingHiddenVisits >= 0 else { return false }
+        if isClosed, record != nil {
+            remainingHiddenVisits -= 1
+            return false
+        }
         // Without the first element beyond the limit, the result would be within it.
         if let record, dependencies != nil {
             depend(on: record, conditions.map(\.key), for: field)

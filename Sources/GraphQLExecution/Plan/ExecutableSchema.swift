@@ -138,6 +138,19 @@ extension ExecutableSchema {
         }
     }
 
+    /// The types of the records that may be in a field's list or connection.
+    func types(listedBy field: String, on type: TypeID) -> [NameIndex] {
+        switch resolver(of: field, on: type) {
+        case .connection(.records(let type), _)?, .links(.records(let type), _)?: [type]
+        case .connection(.field, _)?:
+            nodes(ofConnectionIn: field, on: type).compactMap { typeNames[$0] }
+        case .links(.field, _)?:
+            schema[type].field(field).map { schema.possibleTypes(of: $0.namedType) }?
+                .compactMap { typeNames[$0] } ?? []
+        default: []
+        }
+    }
+
     /// Whether a field has a connection, or a payload's edge.
     func hasCursors(_ field: String, on type: TypeID) -> Bool {
         switch resolver(of: field, on: type) {

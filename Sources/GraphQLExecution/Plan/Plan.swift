@@ -131,13 +131,16 @@ package final class FieldPlan: Sendable {
     package let location: SourceLocation
     /// What has to be asked before the field is read.
     let rule: FieldRule?
+    /// The types of the records in the field's list or connection.
+    let listedTypes: [NameIndex]
 
     init(
         name: String, parentType: String, responseName: String, resolver: FieldResolver,
         arguments: PlannedArguments, shape: OutputShape, location: SourceLocation,
-        rule: FieldRule?
+        rule: FieldRule?, listedTypes: [NameIndex] = []
     ) {
         self.rule = rule
+        self.listedTypes = listedTypes
         self.name = name
         self.parentType = parentType
         self.responseName = responseName

@@ -155,7 +155,8 @@ final class PlanBuilder: Sendable {
             arguments: arguments(of: field, definition),
             shape: shape(definition.type, group),
             location: source.location(at: field.location),
-            rule: schema.rule(of: definition.name, on: type))
+            rule: schema.rule(of: definition.name, on: type),
+            listedTypes: schema.types(listedBy: definition.name, on: type.id))
     }
 
     private func resolver(of definition: SchemaField, on type: NamedType) -> FieldResolver {

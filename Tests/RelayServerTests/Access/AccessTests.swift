@@ -196,6 +196,30 @@ struct AccessTests {
         }
     }
 
+    /// A field of a mutation shows what its own commit has opened and closed, whatever was decided for the one before.
+    @Test func everyFieldOfAMutationAsksAboutItsOwnState() async throws {
+        let engine = try await EngineUnderTest(
+            sdl: AccessUnderTest.schema, handlers: Handlers(),
+            seed: """
+                {"id":"eve","type":"Person","fields":{"login":"eve"}}
+                {"id":"p","type":"Project","fields":{"name":"P","public":false,"owner":{"ref":"eve"},"members":{"refs":[]},"issues":{"refs":["i"]}}}
+                {"id":"i","type":"Issue","fields":{"title":"One","open":true,"project":{"ref":"p"}}}
+                """)
+        let project = "{ project { openIssues issues { edges { node { id } } } } }"
+        let member = "input: { projectId: \"p\", personId: \"eve\" }"
+        let answer = try await data(
+            """
+            mutation {
+              a: updateProject(input: { id: "p", name: "Q" }) \(project)
+              b: join(\(member)) \(project)
+              c: leave(\(member)) \(project)
+            }
+            """, Self.admin, engine)
+        let none = #"{"project":{"openIssues":0,"issues":{"edges":[]}}}"#
+        let one = #"{"project":{"openIssues":1,"issues":{"edges":[{"node":{"id":"i"}}]}}}"#
+        #expect(answer == #"{"a":\#(none),"b":\#(one),"c":\#(none)}"#)
+    }
+
     @Test func whatMayNeverBeCreatedLeavesNoName() async throws {
         let engine = try await engine()
         let before = engine.service.snapshot.symbols.liveCount
