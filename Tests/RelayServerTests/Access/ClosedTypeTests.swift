@@ -56,7 +56,7 @@ struct ClosedTypeTests {
                 "p", type: "Project",
                 fields: [
                     ("notes", .links([nil] + notes)), ("noteList", .links(notes)),
-                    ("things", .links(["ann"] + notes)),
+                    ("things", .links(["ann", "p"] + notes)),
                 ])
             snapshot = draft.snapshot
             schema = SchemaService(service, symbols: snapshot.symbols).executable
@@ -141,8 +141,9 @@ struct ClosedTypeTests {
         let query = "{ project(id: \"p\") { things { id } } }"
         #expect(
             try store.run(query, as: Self.ann).answer.hasPrefix(
-                #"{"data":{"project":{"things":[{"id":"ann"},{"id":"n0"}"#))
+                #"{"data":{"project":{"things":[{"id":"ann"},{"id":"p"},{"id":"n0"}"#))
         #expect(
-            try store.run(query, as: .nobody).answer == #"{"data":{"project":{"things":[]}}}"#)
+            try store.run(query, as: .nobody).answer
+                == #"{"data":{"project":{"things":[{"id":"p"}]}}}"#)
     }
 }
