@@ -202,9 +202,11 @@ package struct MutationRunner: Sendable {
                     its operation. Nothing was changed.
                     """, code: .badUserInput)
             }
-            _ = try service.access(of: request.identity, to: field, on: head)
+            let access = try service.access(of: request.identity, to: field, on: head)
             let arguments = try execution.rootArguments(index)
             let context = context(request, time)
+            // What the handler does outside is not undone, so what it is about must be there before it starts.
+            let named = try mutation.arguments(naming: arguments, on: head, access)
             guard head.pending.count < waitingHandlers else {
                 throw ExecutionError(
                     """
@@ -223,8 +225,8 @@ package struct MutationRunner: Sendable {
                 end: .waits(
                     OngoingMutation(
                         request: request, variables: variables, plan: plan, field: index,
-                        arguments: arguments, context: context, mutation: mutation,
-                        pending: pending)))
+                        arguments: arguments, named: named, context: context,
+                        mutation: mutation, pending: pending)))
         } catch {
             let told = answer(plan, index, .failure(error), request, variables, on: head)
             return Run(timeMicroseconds: time, end: .done(.executed(told.response)))
