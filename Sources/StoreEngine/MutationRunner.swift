@@ -311,7 +311,7 @@ package struct MutationRunner: Sendable {
 
     private func context(_ request: MutationRequest, _ time: Int64) -> MutationContext {
         MutationContext(
-            timeMicroseconds: time, viewer: request.identity.viewerID,
+            timeMicroseconds: time, identity: request.identity,
             mutationID: request.mutationID?.description, makeID: inputs.makeID)
     }
 
