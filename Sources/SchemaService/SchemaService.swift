@@ -10,6 +10,8 @@ package struct SchemaService: Sendable {
     package let waiting: [String: WaitingMutation]
     /// Whether some results are computed by Swift code, which may depend on the viewer.
     package let looksAtViewer: Bool
+    /// Nil: rules may look at all of them.
+    private let mentionedClaims: Set<String>?
     /// What Swift code computes, as `Type.field`.
     package let computedFields: Set<String>
     /// By root field of the subscription type.
@@ -31,6 +33,7 @@ package struct SchemaService: Sendable {
             if case .waiting(let mutation) = mutation { mutation } else { nil }
         }
         looksAtViewer = schema.looksAtViewer
+        mentionedClaims = executable.access.mentionedClaims
         computedFields = schema.computedFields
         subscriptions = schema.subscriptions.mapValues { $0(symbols) }
         source = schema
@@ -56,6 +59,11 @@ package struct SchemaService: Sendable {
         return AccessScope(identity, mentions)
     }
 
+    /// An identity without the claims that no rule looks at.
+    package func asRulesSee(_ identity: Identity) -> Identity {
+        identity.keeping(claims: mentionedClaims)
+    }
+
     /// The payload of a mutation in the log; empty for a mutation that the schema no longer has.
     /// - Parameter snapshot: the state right after the response.
     package func payload(
@@ -76,6 +84,20 @@ package struct SchemaService: Sendable {
     ) throws(ExecutionError) -> MutationAccess {
         try MutationAccess(
             Access(identity, access, on: snapshot), field, access)
+    }
+
+    /// Why somebody may not use one of the fields of an operation; nil if he may use all of them.
+    package func refusal(
+        of fields: some Sequence<FieldPlan>, to identity: Identity, on snapshot: Snapshot
+    ) -> ExecutionError? {
+        for field in fields where mutations[field.name] != nil {
+            do throws(ExecutionError) {
+                _ = try self.access(of: identity, to: field, on: snapshot)
+            } catch {
+                return error.at(field)
+            }
+        }
+        return nil
     }
 
     /// What restricted identities may see and do.
