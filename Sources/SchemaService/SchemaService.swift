@@ -1,4 +1,5 @@
 package import GraphQLExecution
+import GraphQLLanguage
 @_spi(Rooms) package import RelayRecords
 
 /// A schema's instructions, ready to be carried out on one store.
@@ -44,6 +45,26 @@ package struct SchemaService: Sendable {
 
     /// The indexes that a store must keep.
     package var indexes: [IndexDefinition] { source.indexes }
+
+    /// The indexes that make its rules quick.
+    package var accessIndexes: [IndexDefinition] { source.accessIndexes }
+
+    /// The rules of this schema for one of the past.
+    package func access(toPast past: ServiceSchema) -> AccessRules {
+        let today = source.schema
+        var (types, fields): ([String], [String: [String]]) = ([], [:])
+        for type in past.types.stored {
+            guard let now = today.type(named: type.name), source.types.isStored(now.id) else {
+                types.append(type.name)
+                continue
+            }
+            let gone = type.fields.map(\.name).filter { now.field($0) == nil }
+            if !gone.isEmpty { fields[type.name] = gone }
+        }
+        let (then, now) = (past.schema.rootType(of: .query), today.rootType(of: .query))
+        let roots = (then?.fields ?? []).map(\.name).filter { now?.field($0) == nil }
+        return access.closing(types: types, fields: fields, roots: roots)
+    }
 
     /// The stored types that no `@access` opens.
     package var closedTypes: [String] { source.closedTypes }
