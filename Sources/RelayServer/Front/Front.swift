@@ -164,7 +164,7 @@ final class Front: HTTPServerHandler {
             Task.detached(priority: .high) {
                 let reason =
                     authentication.isWithoutKeys
-                    ? "The keys for JSON Web Tokens have not been fetched yet."
+                    ? "There are no keys for JSON Web Tokens."
                     : await service.unreadiness()
                 responder.respond(
                     HTTPResponse(status: reason == nil ? 200 : 503, text: reason ?? "ok"))
