@@ -1,4 +1,5 @@
 package import GraphQLExecution
+import GraphQLLanguage
 @_spi(Rooms) package import RelayRecords
 
 /// A schema's instructions, ready to be carried out on one store.
@@ -10,6 +11,8 @@ package struct SchemaService: Sendable {
     package let waiting: [String: WaitingMutation]
     /// Whether some results are computed by Swift code, which may depend on the viewer.
     package let looksAtViewer: Bool
+    /// Nil: rules may look at all of them.
+    private let mentionedClaims: Set<String>?
     /// What Swift code computes, as `Type.field`.
     package let computedFields: Set<String>
     /// By root field of the subscription type.
@@ -31,6 +34,7 @@ package struct SchemaService: Sendable {
             if case .waiting(let mutation) = mutation { mutation } else { nil }
         }
         looksAtViewer = schema.looksAtViewer
+        mentionedClaims = executable.access.mentionedClaims
         computedFields = schema.computedFields
         subscriptions = schema.subscriptions.mapValues { $0(symbols) }
         source = schema
@@ -42,14 +46,43 @@ package struct SchemaService: Sendable {
     /// The indexes that a store must keep.
     package var indexes: [IndexDefinition] { source.indexes }
 
+    /// The indexes that make its rules quick.
+    package var accessIndexes: [IndexDefinition] { source.accessIndexes }
+
+    /// The rules of this schema for one of the past.
+    package func access(toPast past: ServiceSchema) -> AccessRules {
+        let today = source.schema
+        var (types, fields): ([String], [String: [String]]) = ([], [:])
+        for type in past.types.stored {
+            guard let now = today.type(named: type.name), source.types.isStored(now.id) else {
+                types.append(type.name)
+                continue
+            }
+            let gone = type.fields.map(\.name).filter { now.field($0) == nil }
+            if !gone.isEmpty { fields[type.name] = gone }
+        }
+        let (then, now) = (past.schema.rootType(of: .query), today.rootType(of: .query))
+        let roots = (then?.fields ?? []).map(\.name).filter { now?.field($0) == nil }
+        return access.closing(types: types, fields: fields, roots: roots)
+    }
+
     /// The stored types that no `@access` opens.
     package var closedTypes: [String] { source.closedTypes }
 
     /// What makes the results of an operation different for different identities.
     package func scope(of identity: Identity, _ operation: PreparedOperation) -> AccessScope {
         var mentions = operation.mentions
-        if looksAtViewer { mentions.viewerID = true }
+        if looksAtViewer {
+            mentions.viewerID = true
+            // Code tells nobody from whoever may do everything.
+            mentions.hasRules = true
+        }
         return AccessScope(identity, mentions)
+    }
+
+    /// An identity without the claims that no rule looks at.
+    package func asRulesSee(_ identity: Identity) -> Identity {
+        identity.keeping(claims: mentionedClaims)
     }
 
     /// The payload of a mutation in the log; empty for a mutation that the schema no longer has.
@@ -72,6 +105,20 @@ package struct SchemaService: Sendable {
     ) throws(ExecutionError) -> MutationAccess {
         try MutationAccess(
             Access(identity, access, on: snapshot), field, access)
+    }
+
+    /// Why somebody may not use one of the fields of an operation; nil if he may use all of them.
+    package func refusal(
+        of fields: some Sequence<FieldPlan>, to identity: Identity, on snapshot: Snapshot
+    ) -> ExecutionError? {
+        for field in fields where mutations[field.name] != nil {
+            do throws(ExecutionError) {
+                _ = try self.access(of: identity, to: field, on: snapshot)
+            } catch {
+                return error.at(field)
+            }
+        }
+        return nil
     }
 
     /// What restricted identities may see and do.

@@ -33,6 +33,8 @@ package struct ServiceSchema: Sendable {
     let eventTypes: [String: [TypeID]]
     /// What restricted identities may see and do.
     package let access: AccessRules
+    /// Those that make the rules quick.
+    let accessIndexes: [IndexDefinition]
     /// The stored types that no `@access` opens.
     package let closedTypes: [String]
 
@@ -137,6 +139,7 @@ package struct ServiceSchema: Sendable {
         self.types = types
         computedFields = Set(handlers.resolvers.keys)
         looksAtViewer = !handlers.resolvers.isEmpty || handlers.followsCommits
+        accessIndexes = access.indexes
         let all = fields.indexes + mutations.indexes + access.indexes
         self.indexes = all.enumerated().filter { !all[..<$0.offset].contains($0.element) }
             .map(\.element)

@@ -32,7 +32,7 @@ package struct MutationEvents: Sendable {
     ///   - arguments: the coerced arguments of the subscription field.
     ///   - access: on the state after the mutation; nil: everything is visible.
     package func event(
-        of mutation: ToldMutation, arguments: JSONObject, viewer: String?, access: Access? = nil
+        of mutation: ToldMutation, arguments: JSONObject, identity: Identity, access: Access? = nil
     ) -> Result<ObjectValue, ExecutionError>? {
         guard let handler else {
             return matches(arguments, mutation, access)
@@ -40,7 +40,7 @@ package struct MutationEvents: Sendable {
         }
         let commit = CommitContext(mutation)
         let subscription = SubscriptionContext(
-            arguments: VariableData(arguments), viewer: viewer, records: commit.records)
+            arguments: VariableData(arguments), identity: identity, records: commit.records)
         do {
             let event = try handler(commit, subscription)
             return event.map { .success(.value($0.variableValue.json)) }

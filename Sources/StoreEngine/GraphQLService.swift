@@ -131,7 +131,7 @@ package final class GraphQLService: Sendable {
             limits: .init(events: limits.pastEvents, documents: documents),
             computedFields: schemaService.computedFields,
             present: { [durable] in
-                PresentState(snapshot: durable.snapshot, access: schemaService.access)
+                PresentState(snapshot: durable.snapshot, service: schemaService)
             }, tasks: inputs.tasks, logger: logger)
         let counted: @Sendable ([Delivery]) -> Void = { [counters] deliveries in
             counters.count(\.deliveries, deliveries.count)

@@ -40,6 +40,8 @@ package struct OngoingMutation: Sendable {
     /// Index of the root field in the plan.
     let field: Int
     let arguments: JSONObject
+    /// The same, with the id of the record that the payload is about in place of any unique value that named it.
+    let named: JSONObject
     let context: MutationContext
     let mutation: WaitingMutation
     let pending: PendingMutation

@@ -73,8 +73,16 @@ package struct MutationRunner: Sendable {
         var request = request
         guard execution.areRootArguments(within: byteLimit) else { return nil }
         if request.mutationID != nil {
-            request.fingerprint = MutationFingerprint(&execution)
-            if let end = known(request, on: head) { return Run(timeMicroseconds: time, end: end) }
+            request.fingerprint = MutationFingerprint(
+                &execution, for: service.asRulesSee(request.identity))
+            if let end = known(request, on: head) {
+                // Whoever may not use the mutation any more learns nothing of what it did.
+                let refusal = service.refusal(of: plan.root.fields, to: request.identity, on: head)
+                if let refusal {
+                    return Run(timeMicroseconds: time, end: .done(.refused([refusal])))
+                }
+                return Run(timeMicroseconds: time, end: end)
+            }
         }
         if isRefusedByStorage() {
             return Run(timeMicroseconds: time, end: .done(.refused([.storageFull])))
@@ -115,18 +123,39 @@ package struct MutationRunner: Sendable {
     /// The answer for a mutation that was seen before; nil for a new one.
     private func known(_ request: MutationRequest, on head: Snapshot) -> End? {
         guard let id = request.mutationID else { return nil }
+        // Versions before fingerprints compared nothing.
         func isSame(_ first: MutationFingerprint?) -> Bool {
-            first == nil || first == request.fingerprint
+            first.map { request.fingerprint?.asksTheSame(as: $0) ?? false } ?? true
+        }
+        func isForTheSame(_ first: MutationFingerprint?) -> Bool {
+            first.map { request.fingerprint?.isForTheSame(as: $0) ?? false } ?? true
         }
         let pending = head.pending.first { $0.intent.isNamed(id, by: request.identity.logged) }
         if let pending {
-            return isSame(pending.intent.fingerprint) ? .joins(pending.sequence) : Self.reused(id)
+            guard isSame(pending.intent.fingerprint) else { return Self.reused(id) }
+            guard isForTheSame(pending.intent.fingerprint) else {
+                return Self.refusal(
+                    .overloaded,
+                    """
+                    Mutation "\(id)" is being carried out for the same viewer with other claims. \
+                    Nothing was done; try again later.
+                    """)
+            }
+            return .joins(pending.sequence)
         }
         switch head.ledger.status(of: id, by: request.identity.logged) {
         case .new:
             return nil
         case .answered(let answer):
             guard isSame(answer.fingerprint) else { return Self.reused(id) }
+            guard isForTheSame(answer.fingerprint) else {
+                return Self.refusal(
+                    .alreadyApplied,
+                    """
+                    Mutation "\(id)" was applied before, for the same viewer with other claims, so \
+                    its answer is not repeated. Nothing was done.
+                    """)
+            }
             return .repeats(
                 .executed(Response(bytes: answer.bytes, hasErrors: false)), of: answer.sequence)
         case .applied:
@@ -202,9 +231,11 @@ package struct MutationRunner: Sendable {
                     its operation. Nothing was changed.
                     """, code: .badUserInput)
             }
-            _ = try service.access(of: request.identity, to: field, on: head)
+            let access = try service.access(of: request.identity, to: field, on: head)
             let arguments = try execution.rootArguments(index)
             let context = context(request, time)
+            // What the handler does outside is not undone, so what it is about must be there before it starts.
+            let named = try mutation.arguments(naming: arguments, on: head, access)
             guard head.pending.count < waitingHandlers else {
                 throw ExecutionError(
                     """
@@ -223,8 +254,8 @@ package struct MutationRunner: Sendable {
                 end: .waits(
                     OngoingMutation(
                         request: request, variables: variables, plan: plan, field: index,
-                        arguments: arguments, context: context, mutation: mutation,
-                        pending: pending)))
+                        arguments: arguments, named: named, context: context,
+                        mutation: mutation, pending: pending)))
         } catch {
             let told = answer(plan, index, .failure(error), request, variables, on: head)
             return Run(timeMicroseconds: time, end: .done(.executed(told.response)))
@@ -309,7 +340,7 @@ package struct MutationRunner: Sendable {
 
     private func context(_ request: MutationRequest, _ time: Int64) -> MutationContext {
         MutationContext(
-            timeMicroseconds: time, viewer: request.identity.viewerID,
+            timeMicroseconds: time, identity: request.identity,
             mutationID: request.mutationID?.description, makeID: inputs.makeID)
     }
 

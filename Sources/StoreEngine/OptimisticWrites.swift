@@ -6,6 +6,9 @@ import SchemaService
 extension MutationRequest {
     /// What the client's optimistic response says about records, as revocable writes: the fields of the
     /// records in it, and the edge of a new record at the end of its list.
+    ///
+    /// Others see what is expected, so nobody expects anything of what is not theirs to change. What cannot come true,
+    /// or would not be allowed, is not expected at all.
     /// - Parameter payload: knows the parent and the list of a payload's edge.
     func optimisticWrites(
         for field: FieldPlan, _ arguments: JSONObject, _ payload: PayloadSource,
@@ -14,14 +17,20 @@ extension MutationRequest {
         let access = Access(identity, service.access, on: head)
         guard let value = optimisticResponse?[field.responseName] else { return nil }
         var writer = WriteSetWriter()
+        var written: [DataID] = []
         for record in field.expectedRecords(in: value, head.symbols) {
-            // Others see what is expected, so nobody expects anything of what is not theirs to change.
-            if let access, let known = head.existing(record.id.rawValue),
-                !access.isVisible(known, for: .input) || !access.may(.update, known, in: head)
-            {
-                continue
+            if let access {
+                // The answer may show more records than the mutation changes.
+                if let known = head.existing(record.id.rawValue) {
+                    guard access.isVisible(known, for: .input),
+                        access.may(.update, known, in: head)
+                    else { continue }
+                } else if access.isForbidden(.create, ofType: record.type) {
+                    return nil
+                }
             }
             writer.write(record.id, type: record.type, fields: record.fields)
+            written.append(record.id)
         }
         if let node = field.expectedNode(in: value, head.symbols), let list = payload.list,
             let finder = payload.parent, let named = arguments.mutationInput[finder.input],
@@ -32,6 +41,40 @@ extension MutationRequest {
                 head.dataID(parent), type: head.symbols.nameString(type),
                 fields: CollectionOfOne((head.symbols.nameString(list), .append(node))))
         }
-        return writer.writeSet.isEmpty ? nil : writer.writeSet
+        if writer.writeSet.isEmpty { return nil }
+        var expected = head
+        var changes = ChangeSet()
+        expected.apply(writer.writeSet, changes: &changes)
+        guard changes.fields.allSatisfy({ expected.isAlone(with: $0, since: head) }),
+            written.allSatisfy({ expected.allows($0, since: head, access) })
+        else { return nil }
+        return writer.writeSet
+    }
+}
+
+extension Snapshot {
+    /// Whether no other record has a value, if it is to be unique.
+    fileprivate func isAlone(with field: ChangeSet.Field, since head: Snapshot) -> Bool {
+        guard let row = row(field.record), let slot = row.slot(of: field.key) else { return true }
+        let text: String
+        switch row.leaf(slot) {
+        case .string(let value)?: text = value
+        case .int(let value)?: text = String(value)
+        default: return true
+        }
+        return [head, self].allSatisfy { state in
+            guard
+                let holder = state.indexes.record(of: row.type, where: field.key, is: text),
+                holder != field.record
+            else { return true }
+            let key = symbols.nameString(field.key)
+            return fieldValue(key, of: holder) != fieldValue(key, of: field.record)
+        }
+    }
+
+    /// Whether a record might be written like this.
+    fileprivate func allows(_ id: DataID, since head: Snapshot, _ access: Access?) -> Bool {
+        guard let access, let record = existing(id.rawValue) else { return true }
+        return access.may(head.row(record) == nil ? .create : .update, record, in: self)
     }
 }

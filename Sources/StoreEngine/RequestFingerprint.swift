@@ -8,7 +8,8 @@ extension MutationFingerprint {
     ///
     /// Aliases, the selection, whether a value is in the text or in a variable, the order of an input's
     /// fields and the spelling of a number do not count.
-    init?(_ execution: inout Execution) {
+    /// - Parameter identity: with the claims that rules look at.
+    init?(_ execution: inout Execution, for identity: Identity) {
         var bytes: [UInt8] = []
         for index in execution.rootFieldIndices {
             let name = execution.rootField(index).name
@@ -21,9 +22,23 @@ extension MutationFingerprint {
                 bytes += JSONValue.string(error.message).canonicalLine
             }
         }
+        self.init(bytes.hashed, claims: identity.hashedClaims)
+    }
+}
+
+extension Identity {
+    /// Empty if there are none.
+    fileprivate var hashedClaims: [UInt8] {
+        guard let claims = viewer?.claimValues, !claims.isEmpty else { return [] }
+        return JSONValue.object(claims).canonicalLine.hashed
+    }
+}
+
+extension [UInt8] {
+    fileprivate var hashed: [UInt8] {
         let hasher = SHA256()
-        hasher.update(bytes)
-        self.init(hasher.finish().prefix(Self.size))
+        hasher.update(self)
+        return Array(hasher.finish().prefix(MutationFingerprint.size))
     }
 }
 

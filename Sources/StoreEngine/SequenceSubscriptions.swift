@@ -151,7 +151,7 @@ final class SequenceSubscriptions: Sendable {
             fed.plan, variables: fed.variables, on: snapshot, schema: service.executable,
             identity: fed.identity)
         return SubscriptionContext(
-            arguments: VariableData(try execution.rootArguments(0)), viewer: fed.identity.viewerID,
+            arguments: VariableData(try execution.rootArguments(0)), identity: fed.identity,
             records: SnapshotReader(snapshot: snapshot))
     }
 

@@ -67,7 +67,9 @@ struct RandomHistory {
                 ? MutationID(client: client, number: number) : nil,
             viewer: "ada", optimistic: optimistic ? writes(1) : nil,
             fingerprint: hasFingerprints
-                ? MutationFingerprint((0..<16).map { UInt8($0) + UInt8(number % 100) }) : nil)
+                ? MutationFingerprint(
+                    (0..<16).map { UInt8($0) + UInt8(number % 100) },
+                    claims: number % 3 == 0 ? [] : Array(repeating: 7, count: 16)) : nil)
     }
 
     private mutating func writes(_ count: Int) -> WriteSet {

@@ -53,7 +53,10 @@ import Testing
 
     /// Made by hand, as only thousands of events would lead to it.
     private func ledger(_ random: inout SeededGenerator) throws -> MutationLedger {
-        let print = try #require(MutationFingerprint((0..<16).map { UInt8($0) }))
+        let bytes = (0..<16).map { UInt8($0) }
+        let prints: [MutationFingerprint?] = [
+            nil, MutationFingerprint(bytes), MutationFingerprint(bytes, claims: bytes.reversed()),
+        ]
         var sequence: UInt64 = 0
         return MutationLedger(
             try [(nil, "a"), (nil, "b"), ("ada", "a"), ("", "b")].map { viewer, client in
@@ -67,7 +70,7 @@ import Testing
                         number: UInt64(1_000 + number),
                         answer: MutationLedger.Answer(
                             sequence: sequence, bytes: Array("{}".utf8),
-                            fingerprint: Bool.random(using: &random) ? print : nil)
+                            fingerprint: prints.randomElement(using: &random) ?? nil)
                     )
                 }
                 let unknown = Bool.random(using: &random) ? UInt64.max : nil

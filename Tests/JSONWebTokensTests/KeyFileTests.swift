@@ -171,7 +171,10 @@ import Threads
         let file = try scene.file()
         for (text, reason) in [
             ("{", "The keys are not a JWK Set. Invalid JSON at byte 1: the text ends too early."),
-            (#"{"keys":[]}"#, "There are no keys."),
+            (
+                "",
+                "The keys are neither a JWK Set (RFC 7517: {\"keys\": […]}) nor PEM (-----BEGIN PUBLIC KEY-----)."
+            ),
             (
                 #"{"keys":[{"kty":"oct","k":"AQAB"}]}"#,
                 "None of the keys can be used. Key 1 is not used: the secret has 3 bytes, and 32 is the least."
@@ -203,6 +206,26 @@ import Threads
         scene.pass(1_000_000)
         #expect(ids(file) == ["one"])
         #expect(scene.reports().count == 1, "and gone again")
+        try scene.write([two])
+        scene.pass(1_000_000)
+        #expect(ids(file) == ["two"])
+    }
+
+    /// Whoever empties the set means it. To begin with, there must be keys.
+    @Test func anEmptySetSaysThatThereAreNoKeys() throws {
+        let scene = try Scene()
+        try scene.write([Signer]())
+        #expect(throws: KeyFileError.self) { try scene.file() }
+        try scene.write([one])
+        let file = try scene.file()
+        try scene.write([Signer]())
+        scene.pass(1_000_000)
+        #expect(ids(file) == [])
+        #expect(scene.reports() == ["loaded [] skipped 0"])
+        try scene.write("")
+        scene.pass(1_000_000)
+        #expect(ids(file) == [])
+        #expect(scene.reports().map { $0.hasPrefix("missing: Could not use") } == [true])
         try scene.write([two])
         scene.pass(1_000_000)
         #expect(ids(file) == ["two"])

@@ -34,6 +34,39 @@ import Testing
         #expect(ledger.status(of: id("ann/c", 1)) == .new)
     }
 
+    /// A client without a token can make up as many names as it likes.
+    @Test func clientsOfNobodyPushNobodyElseOut() throws {
+        var limits = MutationLedger.Limits()
+        limits.clients = 30
+        limits.bytes = 80_000
+        var ledger = MutationLedger(limits: limits)
+        ledger.record(id("c", 1), by: "ann", answer(1, size: 1_000))
+        ledger.record(id("c", 1), answer(2, size: 1_000))
+        for number: UInt64 in 3..<200 {
+            ledger.record(id("made up \(number)", 1), by: "", answer(number, size: 4_000))
+        }
+        #expect(ledger.status(of: id("c", 1), by: "ann") == .answered(answer(1, size: 1_000)))
+        #expect(ledger.status(of: id("c", 1)) == .answered(answer(2, size: 1_000)))
+        #expect(ledger.clientCount == 5)
+        #expect(
+            ledger.status(of: id("made up 199", 1), by: "") == .answered(answer(199, size: 4_000)))
+        #expect(
+            ledger.status(of: id("made up 198", 1), by: "") == .answered(answer(198, size: 4_000)))
+        #expect(ledger.status(of: id("made up 197", 1), by: "") == .applied)
+        #expect(ledger.status(of: id("made up 196", 1), by: "") == .new)
+        #expect(ledger.lastSequence == 199)
+        #expect(ledger.isWithinLimits)
+        // A restored one is the same.
+        let restored = MutationLedger(
+            ledger.scopes.compactMap(ledger.entry), limits: limits)
+        #expect(restored.clientCount == 5)
+        #expect(restored.status(of: id("made up 197", 1), by: "") == .applied)
+        #expect(restored.byteCount == ledger.byteCount)
+        // Nor do others push out those, but silence does.
+        for number: UInt64 in 200..<300 { ledger.record(id("v\(number)", 1), answer(number)) }
+        #expect(ledger.status(of: id("made up 199", 1), by: "") != .new)
+    }
+
     @Test func beyondItsRangesNothingIsClaimed() {
         var limits = MutationLedger.Limits()
         limits.answers = 1

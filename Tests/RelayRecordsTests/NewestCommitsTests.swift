@@ -25,6 +25,20 @@ import Testing
         #expect(newest.snapshot(at: 199)?.sequence == 199)
     }
 
+    /// The state before a commit is that after the one before it, and it stays when that goes.
+    @Test func commitsComeWithTheStateBeforeThem() {
+        var newest = NewestCommits(after: Snapshot(), countLimit: 3, byteLimit: .max)
+        for sequence: UInt64 in [2, 4, 6, 8, 10] { newest.append(commit(sequence, size: 1)) }
+        #expect(newest.missed(after: 3) == nil)
+        for (sequence, before, commits) in [
+            (4, 4, [6, 8, 10]), (5, 4, [6, 8, 10]), (6, 6, [8, 10]), (9, 8, [10]), (10, 10, []),
+        ] as [(UInt64, UInt64, [UInt64])] {
+            let missed = newest.missed(after: sequence)
+            #expect(missed?.before.sequence == before)
+            #expect(missed?.commits.map(\.snapshot.sequence) == commits)
+        }
+    }
+
     /// What has gone is let go of, too: 64 mutations of 4 MB must not stay for want of a 65th.
     @Test func whatIsHeldIsBoundedByBytes() {
         var newest = NewestCommits(after: Snapshot(), countLimit: .max, byteLimit: 10_000)

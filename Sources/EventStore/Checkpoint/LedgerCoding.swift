@@ -146,7 +146,7 @@ struct LedgerDecoder {
     ) throws(MalformedEvent) -> MutationFingerprint? {
         let bytes = try reader.readBytes()
         if bytes.isEmpty { return nil }
-        guard let fingerprint = MutationFingerprint(bytes) else {
+        guard let fingerprint = MutationFingerprint(joined: bytes) else {
             throw MalformedEvent(message: "a fingerprint has \(bytes.count) bytes")
         }
         return fingerprint

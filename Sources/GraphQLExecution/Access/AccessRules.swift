@@ -54,7 +54,12 @@ package final class AccessRules: Sendable {
     private let roots: [OperationType: [String: AccessRule]]
     /// For the cursors of those who may not see everything.
     package let cursorSeal: CursorSeal
-    private let counts = Lock(Counts())
+    private let counts: CountsInCommon
+
+    /// Of rules that were made from one another.
+    private final class CountsInCommon: Sendable {
+        let now = Lock(Counts())
+    }
 
     /// What was not shown and not allowed since the start.
     package struct Counts: Sendable {
@@ -67,20 +72,50 @@ package final class AccessRules: Sendable {
     /// - Parameters:
     ///   - types: the stored types that are not open to everyone, also those without `@access`.
     ///   - roots: rules of the fields of the query, mutation and subscription type.
-    package init(
+    package convenience init(
         isOpenByDefault: Bool, types: [String: OfType] = [:],
-        roots: [OperationType: [String: AccessRule]] = [:], cursorSeal: CursorSeal? = nil
+        roots: [OperationType: [String: AccessRule]] = [:]
     ) {
-        self.cursorSeal = cursorSeal ?? CursorSeal()
+        self.init(isOpenByDefault, types, roots, CursorSeal(), CountsInCommon())
+    }
+
+    private init(
+        _ isOpenByDefault: Bool, _ types: [String: OfType],
+        _ roots: [OperationType: [String: AccessRule]], _ cursorSeal: CursorSeal,
+        _ counts: CountsInCommon
+    ) {
+        self.cursorSeal = cursorSeal
         self.isOpenByDefault = isOpenByDefault
         self.types = types
         self.roots = roots
+        self.counts = counts
     }
 
     /// The same rules, with cursors that are good for as long as the seal is the same.
     package func sealing(cursorsWith seal: CursorSeal) -> AccessRules {
-        AccessRules(
-            isOpenByDefault: isOpenByDefault, types: types, roots: roots, cursorSeal: seal)
+        AccessRules(isOpenByDefault, types, roots, seal, counts)
+    }
+
+    /// The same rules for a schema of the past: what today's does not have is closed, as there is no rule that could open
+    /// it.
+    /// - Parameters:
+    ///   - goneTypes: stored types that are no more.
+    ///   - goneFields: fields of stored types that are no more, by type.
+    ///   - goneRoots: fields of the query type that are no more.
+    package func closing(
+        types goneTypes: [String], fields goneFields: [String: [String]], roots goneRoots: [String]
+    ) -> AccessRules {
+        // Without rules nobody is restricted.
+        if isEmpty || (goneTypes.isEmpty && goneFields.isEmpty && goneRoots.isEmpty) { return self }
+        var (types, roots) = (types, roots)
+        for type in goneTypes { types[type] = OfType() }
+        for (type, fields) in goneFields {
+            var rules = self.rules(ofType: type)
+            for field in fields { rules.fields[field] = .closed }
+            types[type] = rules
+        }
+        for root in goneRoots { roots[.query, default: [:]][root] = .closed }
+        return AccessRules(isOpenByDefault, types, roots, cursorSeal, counts)
     }
 
     /// Everything is allowed, also to those who are restricted.
@@ -125,10 +160,10 @@ package final class AccessRules: Sendable {
         roots[operation]?[field]
     }
 
-    package var countsNow: Counts { counts.withLock { $0 } }
+    package var countsNow: Counts { counts.now.withLock { $0 } }
 
     func count(_ hidden: [AccessExit: Int], _ refused: [AccessRefusal: Int]) {
-        counts.withLock {
+        counts.now.withLock {
             $0.hidden.merge(hidden) { $0 &+ $1 }
             $0.refused.merge(refused) { $0 &+ $1 }
         }

@@ -53,6 +53,16 @@ package enum Identity: Sendable, Hashable {
     /// RFC 7519 §4.1: they differ from one token of a viewer to the next.
     private static let claimsOfTokens: Set<String> = ["exp", "nbf", "iat", "jti"]
 
+    /// Who sent a mutation that is in the log, without claims.
+    package init(logged: String?) {
+        self =
+            switch logged {
+            case nil: .unrestricted
+            case ""?: .nobody
+            case let id?: .viewer(Viewer(id: id))
+            }
+    }
+
     package var viewer: Viewer? { if case .viewer(let viewer) = self { viewer } else { nil } }
 
     package var viewerID: String? { viewer?.id }

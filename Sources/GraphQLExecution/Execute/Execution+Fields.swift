@@ -305,7 +305,7 @@ extension Execution {
     ) throws(ExecutionError) -> Outcome {
         let reads = dependencies == nil ? nil : ReadLog()
         let call = FieldCall(
-            object: object, arguments: try arguments(of: field), viewer: identity.viewerID,
+            object: object, arguments: try arguments(of: field), identity: identity,
             snapshot: snapshot, reads: reads)
         defer { if let reads { dependencies?.insert(reads, for: field) } }
         let value: JSONValue

@@ -16,8 +16,8 @@ package struct FieldCall: Sendable {
     package let object: ObjectValue
     /// Coerced.
     package let arguments: JSONObject
-    /// Who asks, as named by the authentication.
-    package let viewer: String?
+    /// Who asks.
+    package let identity: Identity
     package let snapshot: Snapshot
     /// Records what is read; nil if that is not tracked.
     package let reads: ReadLog?

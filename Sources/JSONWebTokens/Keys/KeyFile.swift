@@ -10,7 +10,7 @@ import Threads
 
 /// The keys in a file, read again when it has changed.
 ///
-/// Removing the file revokes nothing (``KeptKeys``); remove a key from it for that.
+/// Removing the file revokes nothing (``KeptKeys``); remove a key from it for that. `{"keys": []}` revokes the last one.
 package final class KeyFile: Sendable {
     package typealias Report = KeptKeys<KeyFileError>.Report
 
@@ -99,7 +99,8 @@ package final class KeyFile: Sendable {
             if try FileStamp(path: path) == stamp { return kept.keys }
             let file = try KeyFileContent(path: path)
             newStamp = file.stamp.settled(at: time)
-            let keys = kept.areFrom(file.bytes) ? nil : try Self.parse(file)
+            let keys =
+                kept.areFrom(file.bytes) ? nil : try Self.parse(file, mayBeEmpty: true)
             let stamp = newStamp
             let news = state.withLock { state in
                 state.stamp = stamp
@@ -118,8 +119,10 @@ package final class KeyFile: Sendable {
         }
     }
 
-    private static func parse(_ file: KeyFileContent) throws(KeyFileError) -> KeySet {
-        do { return try KeySet(parsing: file.bytes) } catch {
+    private static func parse(
+        _ file: KeyFileContent, mayBeEmpty: Bool = false
+    ) throws(KeyFileError) -> KeySet {
+        do { return try KeySet(parsing: file.bytes, mayBeEmpty: mayBeEmpty) } catch {
             throw KeyFileError(path: file.path, reason: .unusable(error))
         }
     }

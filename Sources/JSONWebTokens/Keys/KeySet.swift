@@ -16,12 +16,20 @@ package struct KeySet: Sendable {
     /// For example `{"keys": [{"kty": "oct", "kid": "2024", "k": "…"}]}`.
     /// A certificate is only what its key comes in: neither its dates nor who issued it are looked at.
     ///
-    /// - Parameter arePublic: others can read this, too. Then no secret is used: everybody could sign with it.
-    package init(parsing bytes: [UInt8], arePublic: Bool = false) throws(KeySetError) {
+    /// - Parameters:
+    ///   - arePublic: others can read this, too. Then no secret is used: everybody could sign with it.
+    ///   - mayBeEmpty: a JWK Set without keys says that there are none any more. A file or an answer that is empty says
+    ///     nothing.
+    package init(
+        parsing bytes: [UInt8], arePublic: Bool = false, mayBeEmpty: Bool = false
+    ) throws(KeySetError) {
         guard bytes.count <= Self.byteLimit else { throw .tooLarge(bytes: bytes.count) }
         let parsed: [ParsedKey]
+        var isEmptySet = false
         switch bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
-        case UInt8(ascii: "{")?: parsed = try JWKReader.keys(in: bytes)
+        case UInt8(ascii: "{")?:
+            parsed = try JWKReader.keys(in: bytes)
+            isEmptySet = parsed.isEmpty
         case UInt8(ascii: "[")?: throw .unknownForm
         default: parsed = try PEMReader.keys(in: bytes)
         }
@@ -37,7 +45,7 @@ package struct KeySet: Sendable {
                 skipped.append(SkippedKey(place: index + 1, id: key.id, reason: reason))
             }
         }
-        guard !keys.isEmpty else { throw .noneUsable(skipped) }
+        guard !keys.isEmpty || (isEmptySet && mayBeEmpty) else { throw .noneUsable(skipped) }
         self.keys = keys
         self.skipped = skipped
     }

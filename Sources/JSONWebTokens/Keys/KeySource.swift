@@ -35,6 +35,9 @@ package struct KeptKeys<Failure: Error & Equatable>: Sendable {
 
     package init() {}
 
+    /// There have been keys, whether or not there are any now.
+    package var haveBeenRead: Bool { bytes != nil }
+
     /// Whether this is what was read last, so that it need not be parsed again.
     package func areFrom(_ bytes: [UInt8]) -> Bool { problem == nil && bytes == self.bytes }
 

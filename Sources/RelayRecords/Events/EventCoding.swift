@@ -32,7 +32,10 @@ extension EventBody {
             if let viewer = intent.viewer { parts.add(5, viewer) }
             if let optimistic = intent.optimistic { parts.add(6, optimistic.bytes) }
             if intent.interruptionCount > 0 { parts.add(7, intent.interruptionCount) }
-            if let fingerprint = intent.fingerprint { parts.add(8, fingerprint.bytes) }
+            if let fingerprint = intent.fingerprint {
+                parts.add(8, fingerprint.askedBytes)
+                if !fingerprint.claimBytes.isEmpty { parts.add(9, fingerprint.claimBytes) }
+            }
         case .response(let response):
             parts.add(1, response.mutation)
             parts.add(2, response.writes.bytes)
@@ -79,7 +82,7 @@ extension EventBody {
                     viewer: parts[5]?.string,
                     optimistic: try parts[6]?.writeSet(),
                     interruptionCount: try parts[7]?.number() ?? 0,
-                    fingerprint: try parts[8]?.fingerprint()))
+                    fingerprint: try parts[8]?.fingerprint(claims: parts[9])))
         case .response:
             self = .response(
                 MutationResponse(
@@ -172,18 +175,20 @@ private struct PartReader {
             return id
         }
 
-        func fingerprint() throws(MalformedEvent) -> MutationFingerprint {
-            guard let fingerprint = MutationFingerprint(bytes) else {
+        func fingerprint(claims: Part?) throws(MalformedEvent) -> MutationFingerprint {
+            let claims = claims.map { Array($0.bytes) } ?? []
+            guard let fingerprint = MutationFingerprint(bytes, claims: claims) else {
+                let wrong =
+                    bytes.count == MutationFingerprint.size ? claims.count : bytes.count
                 throw MalformedEvent(
                     message:
-                        "a fingerprint has \(bytes.count) bytes instead of \(MutationFingerprint.size)"
-                )
+                        "a fingerprint has \(wrong) bytes instead of \(MutationFingerprint.size)")
             }
             return fingerprint
         }
     }
 
-    private var parts: [Part?] = Array(repeating: nil, count: 9)
+    private var parts: [Part?] = Array(repeating: nil, count: 10)
     private let kind: EventKind
 
     init(_ payload: UnsafeRawBufferPointer, kind: EventKind) throws(MalformedEvent) {

@@ -47,6 +47,15 @@ package struct NewestCommits: Sendable {
         base.sequence <= sequence ? commits[firstIndex(after: sequence)...] : nil
     }
 
+    /// The same, and the state before the first of them.
+    package func missed(
+        after sequence: UInt64
+    ) -> (before: Snapshot, commits: ArraySlice<MutationCommit>)? {
+        guard base.sequence <= sequence else { return nil }
+        let next = firstIndex(after: sequence)
+        return (next == first ? base : commits[next - 1].snapshot, commits[next...])
+    }
+
     /// The state after the last commit up to an event; nil if it is not kept, or does not exist yet.
     package func snapshot(at sequence: UInt64) -> Snapshot? {
         guard base.sequence <= sequence, sequence <= head.sequence else { return nil }

@@ -75,23 +75,59 @@ package struct MutationScope: Hashable, Sendable {
 }
 
 /// What a mutation asked for, as a hash of its root fields and their coerced arguments: tells a repeat
-/// from another mutation with the same id.
+/// from another mutation with the same id. And whom its answer was made for, besides the viewer.
 package struct MutationFingerprint: Hashable, Sendable {
-    /// The number of its bytes.
+    /// The number of bytes of each of its hashes.
     package static let size = 16
 
-    private let high: UInt64
-    private let low: UInt64
-
-    /// - Returns: nil unless there are ``size`` bytes.
-    package init?(_ bytes: some Collection<UInt8>) {
-        guard bytes.count == Self.size else { return nil }
-        high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+    private struct Hash: Hashable {
+        let high: UInt64
+        let low: UInt64
     }
 
-    package var bytes: [UInt8] {
-        [high, low].flatMap { word in
+    private let asked: Hash
+    private var claims: Hash?
+
+    /// - Parameters:
+    ///   - bytes: the hash of what it asked for.
+    ///   - claims: the hash of the viewer's claims that rules look at; empty if there are none.
+    /// - Returns: nil unless there are ``size`` bytes of each.
+    package init?(_ bytes: some Collection<UInt8>, claims: [UInt8] = []) {
+        guard let asked = Self.hash(bytes) else { return nil }
+        self.asked = asked
+        if claims.isEmpty { return }
+        guard let hash = Self.hash(claims) else { return nil }
+        self.claims = hash
+    }
+
+    /// Reads ``bytes``.
+    package init?(joined bytes: [UInt8]) {
+        self.init(bytes.prefix(Self.size), claims: Array(bytes.dropFirst(Self.size)))
+    }
+
+    private static func hash(_ bytes: some Collection<UInt8>) -> Hash? {
+        guard bytes.count == size else { return nil }
+        return Hash(
+            high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
+            low: bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    /// Whether both ask for the same.
+    package func asksTheSame(as other: MutationFingerprint) -> Bool { asked == other.asked }
+
+    /// Whether an answer to one is one to the other, who asks with the same claims.
+    package func isForTheSame(as other: MutationFingerprint) -> Bool { claims == other.claims }
+
+    package var askedBytes: [UInt8] { Self.bytes(of: asked) }
+
+    /// Empty if there are no claims.
+    package var claimBytes: [UInt8] { claims.map(Self.bytes) ?? [] }
+
+    /// Both hashes, one after the other.
+    package var bytes: [UInt8] { askedBytes + claimBytes }
+
+    private static func bytes(of hash: Hash) -> [UInt8] {
+        [hash.high, hash.low].flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
         }
     }

@@ -1,14 +1,8 @@
-import HashTreeCollections
-
 /// Which mutations of each client were applied, and their answers.
 ///
 /// A client numbers its mutations in increasing order. The newest answers of each client are kept; for
 /// older mutations only the fact that they were applied. Part of the fold, so it survives restarts, uses no
 /// clock, and is the same for all who fold the same events. Its size is bounded (``Limits``).
-///
-/// Invariants:
-/// 1. Clients are linked in the order of their newest responses.
-/// 2. Those before `oldestAnswered` have no answers; it and all after it have some.
 package struct MutationLedger: Sendable {
     /// What is kept. The same for all who fold a log, so it is part of a fold version.
     package struct Limits: Sendable {
@@ -57,150 +51,59 @@ package struct MutationLedger: Sendable {
         case unknown
     }
 
-    private let limits: Limits
-    private var clients: TreeDictionary<MutationScope, LedgerClient> = [:]
-    /// The clients idle longest and shortest.
-    private var oldest: MutationScope?
-    private var newest: MutationScope?
-    private var oldestAnswered: MutationScope?
+    /// Those of viewers, and of whoever may do everything.
+    private var named: LedgerClients
+    /// Those of clients without a token, which make up their names: they take nothing away from others.
+    private var nobodys: LedgerClients
+
+    package init(limits: Limits = Limits()) {
+        named = LedgerClients(limits: limits)
+        nobodys = LedgerClients(limits: limits.ofNobody)
+    }
+
     /// The approximate total size.
-    package private(set) var byteCount = 0
+    package var byteCount: Int { named.byteCount + nobodys.byteCount }
 
-    package init(limits: Limits = Limits()) { self.limits = limits }
-
-    package var clientCount: Int { clients.count }
+    package var clientCount: Int { named.clientCount + nobodys.clientCount }
 
     /// The sequence of the newest response; 0 for none.
-    package var lastSequence: UInt64 { newest.flatMap { clients[$0]?.lastSequence } ?? 0 }
+    package var lastSequence: UInt64 { max(named.lastSequence, nobodys.lastSequence) }
 
     package func status(of id: MutationID, by viewer: String? = nil) -> Status {
-        clients[MutationScope(viewer: viewer, client: id.client)]?.status(of: id.number) ?? .new
+        let scope = MutationScope(viewer: viewer, client: id.client)
+        return clients(scope)[scope]?.status(of: id.number) ?? .new
     }
 
     /// Keeps an answer, and drops what exceeds the limits because of it.
     package mutating func record(_ id: MutationID, by viewer: String? = nil, _ answer: Answer) {
         let scope = MutationScope(viewer: viewer, client: id.client)
-        assert(
-            lastSequence <= answer.sequence,
-            "responses are noted in log order")
-        moveToEnd(scope)
-        change(scope) { [limits] client in
-            client.lastSequence = answer.sequence
-            client.add(id.number, answer)
-            while client.answerCount > limits.answers {
-                client.dropOldest(rangeLimit: limits.ranges)
-            }
-        }
-        if oldestAnswered == nil { oldestAnswered = scope }
-        trim(after: answer.sequence)
-        assert(newest == scope, "the client that was answered last is silent for the shortest time")
-        assert(areEndsLinked, "clients are linked from the oldest to the newest")
-        assert(hasNoAnswerBeforeOldestAnswered, "answers go from the oldest client on")
-        assert(byteCount >= 0, "what is counted was there")
-    }
-
-    /// Invariant 1, where checking it is free.
-    private var areEndsLinked: Bool {
-        guard let first = oldest.flatMap({ clients[$0] }),
-            let last = newest.flatMap({ clients[$0] })
-        else { return false }
-        return first.older == nil && last.newer == nil
-            && (last.older.flatMap { clients[$0] }?.lastSequence ?? 0) <= last.lastSequence
-    }
-
-    /// Invariant 2, for the client before.
-    private var hasNoAnswerBeforeOldestAnswered: Bool {
-        // All answers may have been too large.
-        guard let oldestAnswered else { return true }
-        guard let client = clients[oldestAnswered] else { return false }
-        return client.older.flatMap { clients[$0] }?.answerCount ?? 0 == 0
-    }
-
-    /// Changes a client and updates the total size.
-    private mutating func change(_ scope: MutationScope, _ body: (inout LedgerClient) -> Void) {
-        // In place, so that nothing of the client is copied.
-        byteCount += Self.growth(of: &clients[scope, default: LedgerClient()], by: body)
-    }
-
-    private static func growth(
-        of client: inout LedgerClient, by change: (inout LedgerClient) -> Void
-    ) -> Int {
-        let before = client.byteCount
-        change(&client)
-        return client.byteCount - before
-    }
-
-    // MARK: The order of clients
-
-    private mutating func moveToEnd(_ scope: MutationScope) {
-        if newest == scope { return }
-        if clients[scope] == nil {
-            clients[scope] = LedgerClient()
-            byteCount += scope.cost + LedgerClient().byteCount
+        if scope.isNobodys {
+            nobodys.record(id.number, of: scope, answer)
+            named.trim(after: answer.sequence)
         } else {
-            unlink(scope)
+            named.record(id.number, of: scope, answer)
+            nobodys.trim(after: answer.sequence)
         }
-        if let newest {
-            clients[newest]?.newer = scope
-            clients[scope]?.older = newest
-        } else {
-            oldest = scope
-        }
-        newest = scope
     }
 
-    private mutating func unlink(_ scope: MutationScope) {
-        guard let client = clients[scope] else { return }
-        if let older = client.older {
-            clients[older]?.newer = client.newer
-        } else {
-            oldest = client.newer
-        }
-        if let newer = client.newer {
-            clients[newer]?.older = client.older
-        } else {
-            newest = client.older
-        }
-        if oldestAnswered == scope { oldestAnswered = client.newer }
-        clients[scope]?.older = nil
-        clients[scope]?.newer = nil
+    private func clients(_ scope: MutationScope) -> LedgerClients {
+        scope.isNobodys ? nobodys : named
     }
+}
 
-    // MARK: The bounds
-
-    private mutating func trim(after sequence: UInt64) {
-        while let oldest, oldest != newest,
-            clients.count > limits.clients || isSilent(oldest, at: sequence)
-        { forget(oldest) }
-        while byteCount > limits.bytes, dropAnswer() {}
-        while byteCount > limits.bytes, let oldest, oldest != newest { forget(oldest) }
-    }
-
-    private func isSilent(_ scope: MutationScope, at sequence: UInt64) -> Bool {
-        guard let last = clients[scope]?.lastSequence, sequence > last else { return false }
-        return sequence - last > limits.silentEvents
-    }
-
-    private mutating func forget(_ scope: MutationScope) {
-        unlink(scope)
-        guard let client = clients.removeValue(forKey: scope) else { return }
-        byteCount -= scope.cost + client.byteCount
-    }
-
-    /// Drops the oldest answer of the client idle longest among those that have any. False if only the newest
-    /// answer of all is left.
-    private mutating func dropAnswer() -> Bool {
-        guard let scope = oldestAnswered, let client = clients[scope],
-            scope != newest || client.answerCount > 1
-        else { return false }
-        change(scope) { [limits] in $0.dropOldest(rangeLimit: limits.ranges) }
-        if client.answerCount <= 1 { oldestAnswered = client.newer }
-        return true
+extension MutationLedger.Limits {
+    /// For the clients without a token.
+    fileprivate var ofNobody: MutationLedger.Limits {
+        var limits = self
+        limits.clients = max(1, clients / 10)
+        limits.bytes = bytes / 8
+        return limits
     }
 }
 
 extension MutationScope {
-    fileprivate var cost: Int { client.utf8.count + (viewer?.utf8.count ?? 0) }
+    /// No viewer has an empty name.
+    fileprivate var isNobodys: Bool { viewer?.isEmpty ?? false }
 }
 
 // MARK: What a checkpoint keeps
@@ -228,10 +131,12 @@ extension MutationLedger {
     }
 
     /// Every known client, in the order of ``MutationScope``.
-    package var scopes: [MutationScope] { clients.keys.sorted { $0.precedes($1) } }
+    package var scopes: [MutationScope] {
+        (Array(named.scopes) + Array(nobodys.scopes)).sorted { $0.precedes($1) }
+    }
 
     package func entry(of scope: MutationScope) -> Entry? {
-        guard let client = clients[scope] else { return nil }
+        guard let client = clients(scope)[scope] else { return nil }
         return Entry(
             scope: scope, lastSequence: client.lastSequence, applied: client.applied,
             answers: client.answers)
@@ -245,21 +150,14 @@ extension MutationLedger {
                 ? $0.scope.precedes($1.scope) : $0.lastSequence < $1.lastSequence
         }
         for entry in byAge {
-            moveToEnd(entry.scope)
-            change(entry.scope) { client in
-                let (older, newer) = (client.older, client.newer)
-                client = LedgerClient(
-                    lastSequence: entry.lastSequence, applied: entry.applied,
-                    answers: entry.answers)
-                (client.older, client.newer) = (older, newer)
+            if entry.scope.isNobodys {
+                nobodys.restore(entry)
+            } else {
+                named.restore(entry)
             }
-            if oldestAnswered == nil, !entry.answers.isEmpty { oldestAnswered = entry.scope }
         }
     }
 
     /// Whether everything beyond the limits has been dropped.
-    package var isWithinLimits: Bool {
-        clients.count <= limits.clients && byteCount <= limits.bytes
-            && clients.values.allSatisfy { $0.answerCount <= limits.answers }
-    }
+    package var isWithinLimits: Bool { named.isWithinLimits && nobodys.isWithinLimits }
 }

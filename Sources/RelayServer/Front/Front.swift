@@ -164,7 +164,7 @@ final class Front: HTTPServerHandler {
             Task.detached(priority: .high) {
                 let reason =
                     authentication.isWithoutKeys
-                    ? "The keys for JSON Web Tokens have not been fetched yet."
+                    ? "There are no keys for JSON Web Tokens."
                     : await service.unreadiness()
                 responder.respond(
                     HTTPResponse(status: reason == nil ? 200 : 503, text: reason ?? "ok"))
@@ -192,9 +192,15 @@ final class Front: HTTPServerHandler {
             return
         }
         let headers = origins.headers(for: http)
-        let answer: @Sendable (HTTPResponse) -> Void = { [service] response in
+        var ofAnswers = headers
+        if !authentication.isOpen, http.method != "POST" {
+            // It depends on who asks, and no cache may give it to somebody else.
+            ofAnswers.append("cache-control", "no-store")
+            ofAnswers.append("vary", "authorization, cookie")
+        }
+        let answer: @Sendable (HTTPResponse) -> Void = { [service, ofAnswers] response in
             var response = response
-            response.headers.append(headers)
+            response.headers.append(ofAnswers)
             // A client that retries should reach another server, or none.
             response.endsConnection = service.isStopping
             responder.respond(response)

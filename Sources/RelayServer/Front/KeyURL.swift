@@ -142,7 +142,7 @@ final class KeyURL: KeySource {
         do throws(KeyURLError) {
             let answer = try await ask()
             let isSame = kept.areFrom(answer.body)
-            let keys = isSame ? kept.keys : try parse(answer.body)
+            let keys = isSame ? kept.keys : try parse(answer.body, mayBeEmpty: kept.haveBeenRead)
             return end { state, time in
                 state.schedule.succeeded(answer.freshness, at: time)
                 if isSame {
@@ -197,8 +197,10 @@ final class KeyURL: KeySource {
         return answer
     }
 
-    private func parse(_ body: [UInt8]) throws(KeyURLError) -> KeySet {
-        do { return try KeySet(parsing: body, arePublic: true) } catch {
+    private func parse(_ body: [UInt8], mayBeEmpty: Bool) throws(KeyURLError) -> KeySet {
+        do {
+            return try KeySet(parsing: body, arePublic: true, mayBeEmpty: mayBeEmpty)
+        } catch {
             throw failure(.unusable(error))
         }
     }

@@ -223,7 +223,7 @@ extension Mutation {
     func context(at time: Int64) -> MutationContext {
         let count = Lock(0)
         return MutationContext(
-            timeMicroseconds: time, viewer: intent.viewer,
+            timeMicroseconds: time, identity: Identity(logged: intent.viewer),
             mutationID: intent.mutationID?.description
         ) { [response] type in
             let number = count.withLock { count in

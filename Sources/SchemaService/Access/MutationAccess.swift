@@ -29,11 +29,21 @@ package struct MutationAccess {
         asksTypes = false
     }
 
+    /// Some rule decides whether a record may be created.
+    var looksAtNewRecords: Bool { asksTypes && access != nil }
+
     /// Asked before anything is written: the store keeps the ids of records that were refused.
     /// - Throws: that no record of the type may be created.
     func checkCreation(ofType type: String) throws(ExecutionError) {
         guard asksTypes, let access, access.isForbidden(.create, ofType: type) else { return }
         throw refusal(.create, type, access)
+    }
+
+    /// Whether a record exists for whoever sends the mutation, or only since it runs. A mutation with a rule of its own
+    /// may lead to what he does not see.
+    func sees(_ record: RecordIndex, since base: Snapshot) -> Bool {
+        guard asksTypes, let access, base.row(record) != nil else { return true }
+        return access.isVisible(record, for: .input)
     }
 
     private func refusal(
@@ -50,19 +60,25 @@ package struct MutationAccess {
     ) throws(ExecutionError) {
         guard asksTypes, let access, !access.may(action, record, in: snapshot) else { return }
         let type = snapshot.type(of: record).map(snapshot.symbols.nameString) ?? "record"
-        throw access.refusal(
-            "Could not run \(mutation): not allowed to \(action.rawValue) this \(type). Nothing was changed.",
-            of: .mutation)
+        throw refusal(action, type, access)
+    }
+
+    /// Asks whether everything that Swift code has written exists for whoever sends the mutation.
+    /// - Throws: `NOT_FOUND`, which names nothing: the code may have found the record by itself.
+    func checkVisibility(ofWhatIsWrittenIn draft: Draft) throws(ExecutionError) {
+        guard asksTypes, access != nil else { return }
+        for record in draft.writtenRecords where !sees(record, since: draft.base) {
+            throw ExecutionError(
+                "Could not run \(mutation): a record that it would change does not exist. Nothing was changed.",
+                code: .notFound)
+        }
     }
 
     /// Asks the types' rules about everything that Swift code has written.
     func check(_ draft: Draft) throws(ExecutionError) {
         guard asksTypes, access != nil else { return }
         let (before, after) = (draft.base, draft.snapshot)
-        var seen: Set<RecordIndex> = []
-        let written =
-            draft.changes.created + draft.changes.deleted + draft.changes.fields.map(\.record)
-        for record in written where seen.insert(record).inserted {
+        for record in draft.writtenRecords {
             switch (before.row(record) != nil, after.row(record) != nil) {
             case (false, false): continue
             case (false, true): try check(.create, record, in: after)
@@ -72,5 +88,14 @@ package struct MutationAccess {
                 try check(.update, record, in: after)
             }
         }
+    }
+}
+
+extension Draft {
+    /// Each once, in the order in which they were written.
+    fileprivate var writtenRecords: [RecordIndex] {
+        var seen: Set<RecordIndex> = []
+        return (changes.created + changes.deleted + changes.fields.map(\.record))
+            .filter { seen.insert($0).inserted }
     }
 }

@@ -106,16 +106,19 @@ struct MutationCompiler {
         _ registered: RegisteredMutation, _ field: SchemaField
     ) -> @Sendable (PayloadSource) -> ServedMutation {
         let checks = handlers.checks[field.name] ?? []
-        let writes = HandlerWriteCheck(mutation: field.name, types: types)
+        let (types, writes) = (types, HandlerWriteCheck(mutation: field.name, types: types))
         return { payload in
-            switch registered {
+            let inputs = HandlerInputCheck(field: field, types: types, parent: payload.parent)
+            return switch registered {
             case .atOnce(let body):
                 .atOnce(
-                    AtOnceMutation(checks: checks, body: .swift(body, writes), payload: payload))
+                    AtOnceMutation(
+                        checks: checks, body: .swift(body, inputs, writes), payload: payload))
             case .waiting(let prepare):
                 .waiting(
                     WaitingMutation(
-                        checks: checks, prepare: prepare, payload: payload, writes: writes))
+                        checks: checks, prepare: prepare, payload: payload, inputs: inputs,
+                        writes: writes))
             }
         }
     }

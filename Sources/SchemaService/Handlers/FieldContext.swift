@@ -12,8 +12,11 @@ public struct FieldContext: Sendable {
     public let object: VariableData?
     /// The coerced arguments, including defaults.
     public let arguments: VariableData
-    /// The viewer, as named by the authentication; nil without authentication.
+    /// The viewer, as named by the authentication. Nil for nobody (a client without a token, which may see and do what
+    /// the rules let everybody), and for whoever may do everything: see ``isUnrestricted``.
     public let viewer: String?
+    /// Everything is allowed: no authentication is configured, or the client has a token without a name.
+    public let isUnrestricted: Bool
     /// All records.
     public let records: SnapshotReader
 }
@@ -51,7 +54,8 @@ extension FieldContext {
         let reader = SnapshotReader(snapshot: call.snapshot, reads: call.reads)
         records = reader
         arguments = VariableData(call.arguments)
-        viewer = call.viewer
+        viewer = call.identity.viewerID
+        isUnrestricted = call.identity == .unrestricted
         switch call.object {
         case .record(let record):
             self.record = reader.existing(record)

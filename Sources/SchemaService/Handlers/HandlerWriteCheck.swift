@@ -12,8 +12,9 @@ struct HandlerWriteCheck: Sendable {
     let mutation: String
     let types: ServiceTypes
 
-    /// - Throws: what does not fit the schema; two records with the same `@unique` value are a `CONFLICT`.
-    func check(_ draft: Draft) throws(ExecutionError) {
+    /// - Parameter access: a record that is new in a link must exist for whoever sends the mutation.
+    /// - Throws: what does not fit the schema.
+    func check(_ draft: Draft, _ access: MutationAccess) throws(ExecutionError) {
         let snapshot = draft.snapshot
         // A record that was created and deleted again has no row.
         for record in draft.changes.created where snapshot.row(record) != nil {
@@ -32,7 +33,18 @@ struct HandlerWriteCheck: Sendable {
                 if row.holdsNothing(under: change.key) { continue }
                 throw refuse("\"\(type.name)\" has no field \"\(name)\"")
             }
-            try check(field, type, change, row, draft)
+            try check(field, type, change, row, draft, access)
+        }
+    }
+
+    /// - Throws: `CONFLICT` if two records have the same `@unique` value. Whoever may not write learns nothing of that.
+    func checkUniqueness(_ draft: Draft) throws(ExecutionError) {
+        var seen: Set<ChangeSet.Field> = []
+        for change in draft.changes.fields where seen.insert(change).inserted {
+            guard let row = draft.snapshot.row(change.record),
+                let type = type(of: change.record, in: draft.snapshot),
+                let field = type.field(draft.snapshot.symbols.nameString(change.key))
+            else { continue }
             try checkUnique(field, type, change, row, draft)
         }
     }
@@ -78,7 +90,7 @@ struct HandlerWriteCheck: Sendable {
 
     private func check(
         _ field: SchemaField, _ type: NamedType, _ change: ChangeSet.Field, _ row: Row,
-        _ draft: Draft
+        _ draft: Draft, _ access: MutationAccess
     ) throws(ExecutionError) {
         let path = "\(type.name).\(field.name)"
         let kind = types.kind(of: field)
@@ -105,11 +117,11 @@ struct HandlerWriteCheck: Sendable {
             {
                 return
             }
-            try check(row.link(slot), fits: target, path, draft.snapshot)
+            try check(row.link(slot), fits: target, path, draft, access)
         case (.links(let node), .links):
-            try checkLinks(of: change, row.links(slot), fit: node, path, draft)
+            try checkLinks(of: change, row.links(slot), fit: node, path, draft, access)
         case (.connection(let connection), .links):
-            try checkLinks(of: change, row.links(slot), fit: connection.node, path, draft)
+            try checkLinks(of: change, row.links(slot), fit: connection.node, path, draft, access)
         default:
             throw refuse("\(path) is \(types.schema.print(field.type))")
         }
@@ -130,7 +142,7 @@ struct HandlerWriteCheck: Sendable {
     /// record that is gone, and may be moved.
     private func checkLinks(
         of change: ChangeSet.Field, _ links: LinkList, fit target: TypeID, _ path: String,
-        _ draft: Draft
+        _ draft: Draft, _ access: MutationAccess
     ) throws(ExecutionError) {
         let before = draft.base.links(change.key, of: change.record)
         var added: [RecordIndex?] = []
@@ -138,7 +150,7 @@ struct HandlerWriteCheck: Sendable {
         let targets = types.recordTypes(of: target)
         for record in added {
             if let record, let type = type(of: record, in: draft.snapshot),
-                targets.contains(type.id)
+                targets.contains(type.id), access.sees(record, since: draft.base)
             {
                 continue
             }
@@ -146,14 +158,16 @@ struct HandlerWriteCheck: Sendable {
             guard let record else {
                 throw refuse("\(path) is a list of records, in which null has no place")
             }
-            try check(record, fits: target, path, draft.snapshot)
+            try check(record, fits: target, path, draft, access)
         }
     }
 
     private func check(
-        _ record: RecordIndex, fits target: TypeID, _ path: String, _ snapshot: Snapshot
+        _ record: RecordIndex, fits target: TypeID, _ path: String, _ draft: Draft,
+        _ access: MutationAccess
     ) throws(ExecutionError) {
-        guard snapshot.row(record) != nil else {
+        let snapshot = draft.snapshot
+        guard snapshot.row(record) != nil, access.sees(record, since: draft.base) else {
             throw refuse(
                 "\(path) links to \"\(snapshot.symbols.idString(record))\", which does not exist",
                 .notFound)

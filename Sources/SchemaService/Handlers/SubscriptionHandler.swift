@@ -1,3 +1,4 @@
+package import GraphQLExecution
 public import RelayArtifacts
 package import RelayJSON
 
@@ -5,14 +6,18 @@ package import RelayJSON
 public struct SubscriptionContext: Sendable {
     /// The coerced arguments of the subscription field, including defaults.
     public let arguments: VariableData
-    /// The viewer, as named by the authentication; nil without authentication.
+    /// The viewer, as named by the authentication. Nil for nobody (a client without a token, which may see and do what
+    /// the rules let everybody), and for whoever may do everything: see ``isUnrestricted``.
     public let viewer: String?
+    /// Everything is allowed: no authentication is configured, or the client has a token without a name.
+    public let isUnrestricted: Bool
     /// All records when the subscription starts or, if it follows commits, right after the commit.
     public let records: SnapshotReader
 
-    package init(arguments: VariableData, viewer: String?, records: SnapshotReader) {
+    package init(arguments: VariableData, identity: Identity, records: SnapshotReader) {
         self.arguments = arguments
-        self.viewer = viewer
+        viewer = identity.viewerID
+        isUnrestricted = identity == .unrestricted
         self.records = records
     }
 }

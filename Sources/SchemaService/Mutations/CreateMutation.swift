@@ -20,16 +20,27 @@ struct CreateMutation: DirectiveMutation {
         _ access: MutationAccess
     ) throws(ExecutionError) -> DataID {
         let parent = try payload.parent?.record(in: input, draft.snapshot, access)
-        var fields = try writes.values(in: input, for: nil, draft.snapshot, access)
+        var fields = try writes.values(in: input, draft.snapshot, access)
         for key in emptyLists { fields.append((key, .json([]))) }
         for key in timestamps { fields.append((key, context.timestamp)) }
         try access.checkCreation(ofType: type)
-        let id = context.makeID(type)
-        draft.write(id, type: type, fields: fields)
-        if let list, let parent { list.append(id, of: parent, to: &draft) }
-        if let record = draft.snapshot.existing(id.rawValue) {
-            try access.check(.create, record, in: draft.snapshot)
+        func create(_ id: DataID, in draft: inout Draft) {
+            draft.write(id, type: type, fields: fields)
+            if let list, let parent { list.append(id, of: parent, to: &draft) }
         }
+        if access.looksAtNewRecords {
+            // The store keeps the ids of records that were refused, so this one has always the same. Only who may create
+            // the record learns whether its unique values are taken.
+            var trial = draft
+            let id = DataID("\(type):refused")
+            create(id, in: &trial)
+            if let record = trial.snapshot.existing(id.rawValue) {
+                try access.check(.create, record, in: trial.snapshot)
+            }
+        }
+        try writes.checkUniqueness(in: input, for: nil, draft.snapshot)
+        let id = context.makeID(type)
+        create(id, in: &draft)
         return id
     }
 }

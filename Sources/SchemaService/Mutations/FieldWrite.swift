@@ -26,27 +26,16 @@ struct FieldWrite: Sendable {
     let content: Content
 
     /// The value to write; nil if the input does not set it.
-    /// - Parameter record: the record to write to; nil for a new one.
     /// - Throws: if the value cannot be stored.
     func value(
-        in input: JSONObject, for record: RecordIndex?, _ snapshot: Snapshot,
-        _ access: MutationAccess
+        in input: JSONObject, _ snapshot: Snapshot, _ access: MutationAccess
     ) throws(ExecutionError) -> FieldValue? {
         guard let given = input[self.input] else { return nil }
         if given == .null, isNonNull {
             throw refuse(.null(field: "\(typeName).\(key)", type: fieldType))
         }
         switch content {
-        case .leaf:
-            return FieldValue(leaf: given)
-        case .unique(let unique):
-            if let text = given.recordName,
-                let holder = snapshot.indexes.record(of: unique.type, where: unique.key, is: text),
-                holder != record
-            {
-                throw refuse(.taken(given, type: typeName, field: key))
-            }
-            return FieldValue(leaf: given)
+        case .leaf, .unique: return FieldValue(leaf: given)
         case .link(let finder):
             if given == .null { return .null }
             return .link(snapshot.dataID(try finder.record(given, snapshot, access)))
@@ -61,6 +50,19 @@ struct FieldWrite: Sendable {
         }
     }
 
+    /// - Parameter record: the record to write to; nil for a new one.
+    /// - Throws: `CONFLICT` if another record has the value already.
+    func checkUniqueness(
+        in input: JSONObject, for record: RecordIndex?, _ snapshot: Snapshot
+    ) throws(ExecutionError) {
+        guard case .unique(let unique) = content, let given = input[self.input],
+            let text = given.recordName,
+            let holder = snapshot.indexes.record(of: unique.type, where: unique.key, is: text),
+            holder != record
+        else { return }
+        throw refuse(.taken(given, type: typeName, field: key))
+    }
+
     private func refuse(_ refusal: MutationRefusal) -> ExecutionError {
         refusal.error(in: mutation, input: input)
     }
@@ -69,16 +71,23 @@ struct FieldWrite: Sendable {
 extension [FieldWrite] {
     /// All writes given by an input.
     func values(
-        in input: JSONObject, for record: RecordIndex?, _ snapshot: Snapshot,
-        _ access: MutationAccess
+        in input: JSONObject, _ snapshot: Snapshot, _ access: MutationAccess
     ) throws(ExecutionError) -> [(key: String, value: FieldValue)] {
         var values: [(key: String, value: FieldValue)] = []
         values.reserveCapacity(count)
         for write in self {
-            if let value = try write.value(in: input, for: record, snapshot, access) {
+            if let value = try write.value(in: input, snapshot, access) {
                 values.append((write.key, value))
             }
         }
         return values
+    }
+
+    /// - Parameter record: the record to write to; nil for a new one.
+    /// - Throws: `CONFLICT` if another record has one of the unique values already.
+    func checkUniqueness(
+        in input: JSONObject, for record: RecordIndex?, _ snapshot: Snapshot
+    ) throws(ExecutionError) {
+        for write in self { try write.checkUniqueness(in: input, for: record, snapshot) }
     }
 }

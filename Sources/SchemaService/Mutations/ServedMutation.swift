@@ -1,4 +1,5 @@
 package import GraphQLExecution
+import GraphQLLanguage
 import RelayArtifacts
 package import RelayJSON
 @_spi(Rooms) package import RelayRecords
@@ -21,7 +22,7 @@ package enum ServedMutation: Sendable {
 package final class AtOnceMutation: Sendable {
     enum Body: Sendable {
         case directive(any DirectiveMutation)
-        case swift(MutationBody, HandlerWriteCheck)
+        case swift(MutationBody, HandlerInputCheck, HandlerWriteCheck)
     }
 
     private let checks: [MutationCheck]
@@ -50,6 +51,10 @@ package final class AtOnceMutation: Sendable {
         arguments: JSONObject, draft: inout Draft, context: MutationContext,
         access: MutationAccess
     ) throws(ExecutionError) -> MutationOutcome {
+        var named = arguments
+        if case .swift(_, let inputs, _) = body {
+            named = try inputs.arguments(naming: arguments, draft.snapshot, access)
+        }
         try checks.run(arguments, context, on: draft.snapshot)
         let input = arguments.mutationInput
         let result: DataID?
@@ -59,11 +64,15 @@ package final class AtOnceMutation: Sendable {
             var written = draft
             result = try mutation.write(input, to: &written, context, access)
             draft = written
-        case .swift(let body, let writes):
-            let named =
-                try payload.parent?.naming(in: arguments, draft.snapshot, access) ?? arguments
-            result = try draft.run(body, VariableData(named), context, checkedBy: writes)
-            try access.check(draft)
+        case .swift(let body, _, let writes):
+            var written = draft
+            result = try written.run(body, VariableData(named), context, writes.types.schema)
+            // In an order in which nothing tells of what is hidden.
+            try access.checkVisibility(ofWhatIsWrittenIn: written)
+            try writes.check(written, access)
+            try access.check(written)
+            try writes.checkUniqueness(written)
+            draft = written
         }
         return MutationOutcome(
             result: result, payload: payload.payload(input, result: result, in: draft.snapshot))
@@ -75,11 +84,22 @@ package struct WaitingMutation: Sendable {
     package let checks: [MutationCheck]
     package let prepare: WaitingBody
     package let payload: PayloadSource
+    let inputs: HandlerInputCheck
     let writes: HandlerWriteCheck
+
+    /// The arguments for `prepare`: with the id of the record that the payload is about in place of any unique value
+    /// that named it.
+    /// - Throws: `NOT_FOUND` if the input names a record that does not exist for whoever sends it. What `prepare` does
+    ///   outside is not undone.
+    package func arguments(
+        naming arguments: JSONObject, on snapshot: Snapshot, _ access: MutationAccess
+    ) throws(ExecutionError) -> JSONObject {
+        try inputs.arguments(naming: arguments, snapshot, access)
+    }
 
     /// The mutation to carry out once `prepare` has returned a body. Its checks have already run.
     package func finish(_ body: @escaping MutationBody) -> AtOnceMutation {
-        AtOnceMutation(checks: [], body: .swift(body, writes), payload: payload)
+        AtOnceMutation(checks: [], body: .swift(body, inputs, writes), payload: payload)
     }
 }
 
@@ -105,13 +125,13 @@ extension [MutationCheck] {
 }
 
 extension Draft {
-    /// Runs Swift code. If it throws, or wrote something that the schema does not allow, nothing is written.
+    /// Runs Swift code. If it throws, nothing is written.
     fileprivate mutating func run(
         _ body: MutationBody, _ arguments: VariableData, _ context: MutationContext,
-        checkedBy writes: HandlerWriteCheck
+        _ schema: Schema
     ) throws(ExecutionError) -> DataID? {
         let proxy = DraftProxy(
-            self, connections: LinkListConnections(schema: writes.types.schema),
+            self, connections: LinkListConnections(schema: schema),
             makeID: { context.makeID($0) })
         defer { proxy.end() }
         let result: DataID?
@@ -122,25 +142,8 @@ extension Draft {
             throw ExecutionError(thrown: error)
         }
         if let failure = proxy.failure { throw ExecutionError(thrown: failure) }
-        try writes.check(proxy.draft)
         self = proxy.draft
         return result
-    }
-}
-
-extension RecordFinder {
-    /// The arguments with the record's id in place of any unique value that named it.
-    /// - Throws: `NOT_FOUND` if there is no such record.
-    fileprivate func naming(
-        in arguments: JSONObject, _ snapshot: Snapshot, _ access: MutationAccess
-    ) throws(ExecutionError) -> JSONObject {
-        var fields = arguments.mutationInput
-        guard let record = try record(in: fields, snapshot, access) else { return arguments }
-        fields[input] = .string(snapshot.dataID(record).rawValue)
-        guard arguments["input"]?.object != nil else { return fields }
-        var arguments = arguments
-        arguments["input"] = .object(fields)
-        return arguments
     }
 }
 

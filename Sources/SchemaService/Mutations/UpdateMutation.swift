@@ -18,7 +18,8 @@ struct UpdateMutation: DirectiveMutation {
         let record = try record.requiredRecord(in: input, draft.snapshot, access)
         try access.check(.update, record, in: draft.snapshot)
         _ = try payload.parent?.record(in: input, draft.snapshot, access)
-        var fields = try writes.values(in: input, for: record, draft.snapshot, access)
+        var fields = try writes.values(in: input, draft.snapshot, access)
+        try writes.checkUniqueness(in: input, for: record, draft.snapshot)
         for key in timestamps { fields.append((key, context.timestamp)) }
         let id = draft.snapshot.dataID(record)
         if !fields.isEmpty { draft.write(id, type: type, fields: fields) }

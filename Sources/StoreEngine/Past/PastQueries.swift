@@ -2,12 +2,13 @@ import GraphQLExecution
 import GraphQLLanguage
 import Logging
 @_spi(Rooms) import RelayRecords
+import SchemaService
 @_spi(Rooms) import Threads
 
 /// What has to be visible besides a state of the past, and by which rules.
 struct PresentState: Sendable {
     let snapshot: Snapshot
-    let access: AccessRules
+    let service: SchemaService
 }
 
 /// Answers queries of the past on a running server: `extensions.relay.at`.
@@ -258,7 +259,7 @@ package final class PastQueries: Sendable {
                 journal, at: sequence, indexes: [], budget: UInt64(limits.events))
             return try PastService(
                 replay.snapshot, limits: limits.documents, computed: computedFields,
-                access: present().access)
+                present: present().service)
         } catch let error as PastReplay.TooFar {
             throw .limitExceeded(
                 """

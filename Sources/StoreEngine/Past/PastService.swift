@@ -1,8 +1,8 @@
-package import GraphQLExecution
+import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) package import RelayRecords
-import SchemaService
+package import SchemaService
 import Synchronization
 
 /// The state of a log at one point, for queries: offline and read-only.
@@ -14,13 +14,16 @@ package struct PastService: Sendable {
     /// Takes a state and reads the schema in force there.
     /// - Parameters:
     ///   - computed: fields that a program computes, as `Type.field`.
-    ///   - access: the rules of today.
+    ///   - present: its rules are asked.
     package init(
         _ state: Snapshot, limits: DocumentLimits = DocumentLimits(), computed: Set<String> = [],
-        access: AccessRules = .none
+        present: SchemaService? = nil
     ) throws {
         let schema = try ServiceSchema(reading: state.schema, computed: computed)
-        snapshot = state.indexed(by: schema.indexes)
+        // Today's rules may look into lists that then no rule looked into.
+        let forRules = (present?.accessIndexes ?? []).filter { !schema.indexes.contains($0) }
+        snapshot = state.indexed(by: schema.indexes + forRules)
+        let access = present?.access(toPast: schema) ?? AccessRules.none
         service = SchemaService(schema, access: access, symbols: snapshot.symbols)
         operations = OperationCache(schema: service.executable, limits: limits)
     }

@@ -234,7 +234,7 @@ package final class CatchUp: Sendable {
         // and others would wait.
         let end = recent.end
         while !pass.isEmpty, sequence < end {
-            guard let missed = recent.commits(after: sequence) else {
+            guard let (start, missed) = recent.missed(after: sequence) else {
                 // It has been evicted from memory in the meantime, but the log has it.
                 for (request, sequence) in pass.removeAll(after: sequence) {
                     post(request.starting(.after(sequence)), behind: sequence)
@@ -242,13 +242,15 @@ package final class CatchUp: Sendable {
                 return
             }
             if missed.isEmpty { break }
+            var before = start
             var size = DeliverySize()
             for commit in missed.prefix(Self.settleInterval) {
                 sequence = commit.snapshot.sequence
-                let before =
-                    pass.isRestricted ? recent.snapshot(at: commit.snapshot.sequence - 1) : nil
+                // Who may not see everything is told of a deletion by the state before it.
                 let told = pass.tell(
-                    commit.intent, commit.response, from: before, commit.snapshot)
+                    commit.intent, commit.response, from: pass.isRestricted ? before : nil,
+                    commit.snapshot)
+                before = commit.snapshot
                 for held in told.held { deliverLater(held, at: sequence, outputs) }
                 for request in told.unmade { resumeOnceDrained(request, after: sequence - 1) }
                 if told.deliveries.isEmpty { continue }

@@ -52,7 +52,7 @@ struct EventQuestion {
         // One about a record that is hidden is none, whatever it was asked for.
         if let access, events.isAboutRecords, !mutation.isVisible(to: access) { return nil }
         let event = events.event(
-            of: mutation, arguments: arguments, viewer: identity.viewerID, access: access)
+            of: mutation, arguments: arguments, identity: identity, access: access)
         return event.map {
             Answer(
                 question: self, event: $0, snapshot: mutation.snapshot, present: present,

@@ -33,6 +33,13 @@ package final class RecentCommits: Sendable {
         state.withLock { $0.after(sequence) }
     }
 
+    /// The same, and the state before the first of them: a moment later it may not be kept any more.
+    func missed(
+        after sequence: UInt64
+    ) -> (before: Snapshot, commits: ArraySlice<MutationCommit>)? {
+        state.withLock { $0.missed(after: sequence) }
+    }
+
     /// The state after an event; nil when it is not kept or does not exist yet. Only states after commits are
     /// kept. A state with the same records but another schema is not.
     func snapshot(at sequence: UInt64) -> Snapshot? {

@@ -193,7 +193,7 @@ final class MutationWriter: Sendable {
             do {
                 prepared = .success(
                     try await ongoing.mutation.prepare(
-                        VariableData(ongoing.arguments), ongoing.context,
+                        VariableData(ongoing.named), ongoing.context,
                         SnapshotReader(snapshot: durable.snapshot)))
             } catch {
                 prepared = .failure(ExecutionError(thrown: error))

@@ -57,6 +57,25 @@ struct AuthenticationTests {
         }
     }
 
+    /// A cache between must not give one viewer's answer to another.
+    @Test func answersThatDependOnWhoAsksAreNotKept() async throws {
+        try await Self.withViewers { server in
+            for (token, status) in [("Bearer a", 200), ("Bearer wrong", 401), (nil, 200)] {
+                let headers: HTTPHeaders = token.map { ["authorization": $0] } ?? [:]
+                let response = try await server.get([("query", "{ me }")], headers: headers)
+                #expect(response.status == status)
+                #expect(response.headers["cache-control"] == "no-store")
+                #expect(response.headers.list(in: "vary").contains("authorization"))
+                #expect(response.headers.list(in: "vary").contains("cookie"))
+            }
+        }
+        try await Self.run({ _ in }) { server in
+            let response = try await server.get([("query", "{ me }")])
+            #expect(response.status == 200)
+            #expect(response.headers["cache-control"] == nil)
+        }
+    }
+
     /// They tell of the requests of all viewers.
     @Test func metricsAreForTokensWithoutAName() async throws {
         try await Self.withViewers { server in

@@ -175,6 +175,11 @@ struct KeyURLTests {
             scene.pass(.milliseconds(100))
             try await fetches(3, keys, scene)
             #expect(keys.counts == KeyURL.Counts(changed: 2, unchanged: 1))
+            // The last one, too.
+            provider.behave(KeyProvider.text(#"{"keys":[]}"#))
+            scene.pass(.seconds(900))
+            try await fetches(4, keys, scene)
+            #expect(ids(keys) == [])
             await keys.stop()
         }
     }
@@ -187,7 +192,7 @@ struct KeyURLTests {
             for (behaviour, expected) in [
                 (KeyProvider.text("", status: 500), "HTTP status 500"),
                 (KeyProvider.text("<html>"), "neither a JWK Set"),
-                (KeyProvider.text(#"{"keys":[]}"#), "There are no keys"),
+                (KeyProvider.text(#"{"keys":[{"kty":"oct"}]}"#), "None of the keys can be used"),
                 (KeyProvider.text("", status: 404), "HTTP status 404"),
             ] {
                 provider.behave(behaviour)

@@ -1,0 +1,358 @@
+import GraphQLExecution
+import RelayArtifacts
+import RelayJSON
+@_spi(Rooms) import RelayRecords
+import SchemaService
+import Testing
+import Threads
+
+@testable import StoreEngine
+
+/// What Swift code does for viewers who may not see everything.
+@Suite(.bounded)
+struct HandlerAccessTests {
+    static let schema = """
+        interface Node { id: ID! }
+        type Person implements Node @access(read: { viewer: true }) {
+          id: ID!
+          login: String! @unique
+        }
+        type Project implements Node @access(
+          read: { field: { members: "$viewer" } }
+          create: { field: { owner: "$viewer" } }
+          update: { field: { owner: "$viewer" } }
+        ) {
+          id: ID!
+          name: String! @unique
+          owner: Person
+          members: [Person!]!
+          tasks(first: Int, after: String): TaskConnection!
+        }
+        type Task implements Node @access(
+          read: { field: { project: { members: "$viewer" } } }
+          create: { field: { project: { members: "$viewer" } } }
+          update: { field: { owner: "$viewer" } }
+          delete: { field: { owner: "$viewer" } }
+        ) {
+          id: ID!
+          text: String!
+          owner: Person
+          project: Project
+          related: [Task!]!
+        }
+        type TaskConnection { edges: [TaskEdge] pageInfo: PageInfo! }
+        type TaskEdge { node: Task cursor: String! }
+        type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
+        type Query {
+          node(id: ID!): Node
+          project(name: ID!): Project @lookup
+          person(login: ID!): Person @lookup
+          tasks: [Task!]! @list(type: "Task")
+        }
+        type Mutation {
+          charge(input: ChargeInput!): ChargePayload
+          write(input: WriteInput!): WritePayload
+          addProject(input: AddProjectInput!): ProjectPayload @create(type: "Project")
+          file(input: WriteInput!): WritePayload @access(if: { viewer: true })
+        }
+        input ChargeInput { projectId: ID! text: String! }
+        type ChargePayload { task: Task taskEdge: TaskEdge project: Project }
+        input WriteInput { how: String! id: ID ids: [ID!] inner: WriteInput }
+        type WritePayload { task: Task deletedTaskId: ID }
+        input AddProjectInput { name: String! ownerId: ID memberIds: [ID!] }
+        type ProjectPayload { project: Project }
+        type Subscription { project(name: ID!): Project @lookup @live }
+        """
+
+    private static let seed = """
+        {"id":"ann","type":"Person","fields":{"login":"ann-login"}}
+        {"id":"bob","type":"Person","fields":{"login":"bob-login"}}
+        {"id":"open","type":"Project","fields":{"name":"Open","owner":{"ref":"ann"},"members":{"refs":["ann","bob"]},"tasks":{"refs":["t1","t2"]}}}
+        {"id":"shut","type":"Project","fields":{"name":"Shut","owner":{"ref":"ann"},"members":{"refs":["ann"]},"tasks":{"refs":["t3"]}}}
+        {"id":"t1","type":"Task","fields":{"text":"one","owner":{"ref":"bob"},"project":{"ref":"open"}}}
+        {"id":"t2","type":"Task","fields":{"text":"two","owner":{"ref":"ann"},"project":{"ref":"open"}}}
+        {"id":"t3","type":"Task","fields":{"text":"three","owner":{"ref":"ann"},"project":{"ref":"shut"}}}
+        """
+
+    private static let ann = Identity("ann")
+    private static let bob = Identity("bob")
+
+    let upstream = Upstream()
+    /// The arguments that the waiting handler was called with.
+    let told = Told()
+    let engine: EngineUnderTest
+
+    init() async throws {
+        var handlers = Handlers()
+        handlers.mutation(
+            "charge",
+            waitingFor: { [upstream, told] variables, _, _ in
+                told.add(variables)
+                let text = try await upstream.answer()
+                return { records, variables, context in
+                    let project = variables.input?["projectId"]?.stringValue.flatMap {
+                        records[DataID($0)]
+                    }
+                    guard let project else { throw HandlerError("gone") }
+                    let task = records.create(typeName: "Task")
+                    task["text"] = text
+                    task.setLinkedRecord("project", record: project)
+                    project.connection("tasks")?.insert(task, edgeType: "TaskEdge", at: .end)
+                    return task.dataID
+                }
+            })
+        for field in ["write", "file"] { handlers.mutation(field, Self.write) }
+        engine = try await EngineUnderTest(
+            sdl: Self.schema, handlers: handlers, seed: Self.seed)
+    }
+
+    @Sendable
+    private static func write(
+        _ records: inout any RecordSourceProxy, _ variables: VariableData
+    ) throws -> DataID? {
+        // The input does not name them as ids.
+        let words =
+            variables.input?["how"]?.stringValue?.split(separator: " ").map(String.init) ?? []
+        guard words.count > 1 else { return nil }
+        let id = DataID(words[1])
+        let other = words.count > 2 ? records[DataID(words[2])] : nil
+        switch words[0] {
+        case "text": records[id]?["text"] = "written"
+        case "spoil": records[id]?["text"] = nil
+        case "move": records[id]?.setLinkedRecord("project", record: other)
+        case "relate": records[id]?.setLinkedRecords("related", records: [other])
+        case "unlink": other?.setLinkedRecord("project", record: nil)
+        case "absent":
+            records.delete(dataID: DataID(words[2]))
+            records[id]?.setLinkedRecord("project", record: other)
+        case "leave":
+            let members = records[id]?.getLinkedRecords("members") ?? []
+            records[id]?.setLinkedRecords(
+                "members", records: members.filter { $0?.dataID != other?.dataID })
+        case "delete": records.delete(dataID: id)
+        case "name": records[id]?["name"] = words[2]
+        case "new":
+            let project = records.create(typeName: "Project")
+            project["name"] = words[1]
+            project.setLinkedRecord("owner", record: other)
+            return nil
+        default: throw HandlerError("no such way")
+        }
+        return id
+    }
+
+    private static func charge(_ project: String) -> String {
+        """
+        mutation { charge(input: { projectId: "\(project)", text: "x" }) { task { text } } }
+        """
+    }
+
+    /// The program does something for a record (it sends mail, it asks a model about the text), so the record must be
+    /// there for whoever asks.
+    @Test func aHandlerDoesNotStartForARecordThatIsHidden() async throws {
+        let before = engine.eventCount
+        let hidden = try await engine.run(Self.charge("shut"), as: Self.bob)
+        let absent = try await engine.run(Self.charge("none"), as: Self.bob)
+        #expect(hidden.firstErrorCode == "NOT_FOUND")
+        #expect(
+            hidden.firstErrorMessage
+                == absent.firstErrorMessage?.replacing("\"none\"", with: "\"shut\""))
+        #expect(engine.eventCount == before, "a refused mutation leaves no trace")
+        #expect(upstream.timesAsked == 0)
+    }
+
+    /// The record that the payload is about is named by its id from the start, and asked for again in the end.
+    @Test func aWaitingHandlerGetsTheIDAndTheEndAsksAgain() async throws {
+        async let answer = engine.run(Self.charge("Open"), as: Self.bob)
+        try await upstream.isAsked()
+        #expect(told.first?.input?["projectId"]?.stringValue == "open")
+        _ = try await engine.run(
+            "mutation { write(input: { how: \"leave open bob\" }) { task { id } } }")
+        upstream.give("charged")
+        let answered = try await answer
+        #expect(answered.firstErrorCode == "NOT_FOUND")
+        #expect(answered["data"]?["charge"] == .null)
+    }
+
+    private func write(
+        _ how: String, as identity: Identity, mutation: String = "write", input: String = ""
+    ) async throws -> JSONValue {
+        let before = engine.eventCount
+        let answer = try await engine.run(
+            "mutation { \(mutation)(input: { how: \"\(how)\" \(input) }) { task { id } } }",
+            as: identity)
+        if answer.firstErrorCode != nil {
+            #expect(engine.eventCount == before, "a refused mutation leaves no trace")
+        }
+        return answer
+    }
+
+    @Test func swiftCodeLinksToNothingThatIsHidden() async throws {
+        let hidden = try await write("move t1 shut", as: Self.bob)
+        #expect(hidden.firstErrorCode == "NOT_FOUND")
+        #expect(
+            hidden.firstErrorMessage
+                == "Could not run write: Task.project links to \"shut\", which does not exist. Nothing was changed."
+        )
+        // In these words of a record that is not there.
+        let absent = try await write("absent t1 shut", as: .unrestricted)
+        #expect(absent.firstErrorMessage == hidden.firstErrorMessage)
+        // Nor does it tell what a hidden record is.
+        for (how, id) in [("relate t1 t3", "t3"), ("relate t1 shut", "shut")] {
+            #expect(
+                try await write(how, as: Self.bob).firstErrorMessage
+                    == "Could not run write: Task.related links to \"\(id)\", which does not exist. Nothing was changed."
+            )
+        }
+        #expect(try await write("relate t1 t2", as: Self.bob).firstErrorCode == nil)
+        #expect(try await write("move t2 shut", as: Self.ann).firstErrorCode == nil)
+        // Who decides about the mutation's use decides about what it leads to.
+        #expect(
+            try await write("move t1 shut", as: Self.bob, mutation: "file").firstErrorCode == nil)
+    }
+
+    @Test func swiftCodeChangesNothingThatIsHidden() async throws {
+        let notFound =
+            "Could not run write: a record that it would change does not exist. Nothing was changed."
+        for how in ["text t3", "spoil t3", "delete t3", "name shut X", "name shut Open"] {
+            let answer = try await write(how, as: Self.bob)
+            #expect(answer.firstErrorCode == "NOT_FOUND", "\(how)")
+            #expect(answer.firstErrorMessage == notFound, "\(how)")
+        }
+        #expect(try await write("text t2", as: Self.bob).firstErrorCode == "FORBIDDEN")
+        #expect(try await write("text t1", as: Self.bob).firstErrorCode == nil)
+    }
+
+    /// An id in the input is a record that must be there for who sends it, wherever in the input it is.
+    @Test func anIDInTheInputNamesNothingThatIsHidden() async throws {
+        for (input, path) in [
+            ("id: \"t3\"", "input.id"), ("ids: [\"t1\", \"t3\"]", "input.ids"),
+            ("inner: { how: \"\", ids: [\"t3\"] }", "input.inner.ids"),
+        ] {
+            for mutation in ["write", "file"] {
+                let answer = try await write(
+                    "text t1", as: Self.bob, mutation: mutation, input: input)
+                #expect(answer.firstErrorCode == "NOT_FOUND")
+                #expect(
+                    answer.firstErrorMessage
+                        == "Could not run \(mutation): there is no record whose id is \"t3\" (\(path)). Nothing was changed."
+                )
+                #expect(
+                    try await write("text t3", as: Self.ann, mutation: mutation, input: input)
+                        .firstErrorCode == nil)
+            }
+        }
+        #expect(
+            try await write("text t1", as: Self.bob, input: "id: \"none\"").firstErrorCode == nil)
+    }
+
+    /// Whether a unique value is taken is told to those who may write it.
+    @Test func whoMayNotWriteLearnsNothingOfUniqueValues() async throws {
+        for name in ["Shut", "Free"] {
+            #expect(
+                try await write("name open \(name)", as: Self.bob).firstErrorCode == "FORBIDDEN")
+            #expect(
+                try await write("new \(name) ann", as: Self.bob).firstErrorCode == "FORBIDDEN")
+            let names = engine.service.snapshot.symbols.liveCount
+            for (identity, owner, code) in [
+                (Self.bob, "ann", "FORBIDDEN"), (.nobody, "ann", "NOT_FOUND"),
+                (.nobody, nil, "UNAUTHENTICATED"),
+            ] as [(Identity, String?, String)] {
+                for _ in 0..<5 {
+                    let owner = owner.map { "ownerId: \"\($0)\"" } ?? ""
+                    let answer = try await engine.run(
+                        "mutation { addProject(input: { name: \"\(name)\" \(owner) }) { project { id } } }",
+                        as: identity)
+                    #expect(answer.firstErrorCode == code)
+                }
+            }
+            // Nor does the store learn a name with each.
+            #expect(engine.service.snapshot.symbols.liveCount <= names + 1)
+        }
+        #expect(try await write("name open Shut", as: Self.ann).firstErrorCode == "CONFLICT")
+        #expect(try await write("new Shut ann", as: Self.ann).firstErrorCode == "CONFLICT")
+        let taken = try await engine.run(
+            "mutation { addProject(input: { name: \"Shut\" ownerId: \"ann\" }) { project { id } } }",
+            as: Self.ann)
+        #expect(taken.firstErrorCode == "CONFLICT")
+    }
+
+    /// The ids of the records of which something is expected; nil if nothing is.
+    private func expected(
+        _ expected: JSONValue, as identity: Identity
+    ) async throws -> [String]? {
+        async let answer = engine.run(
+            """
+            mutation { charge(input: { projectId: "open", text: "x" }) {
+              task { id text owner { id } project { id } }
+              taskEdge { node { id } }
+              project { id name }
+            } }
+            """, as: identity, optimisticResponse: ["charge": expected])
+        try await upstream.isAsked()
+        let pending = try #require(engine.service.snapshot.pending.first)
+        upstream.fail(HandlerError("not now"))
+        _ = try await answer
+        return pending.intent.optimistic?.recordIDs
+    }
+
+    private func task(
+        _ id: String, project: String, owner: String? = nil, edge: Bool = false
+    ) -> JSONValue {
+        var task: JSONObject = ["id": .string(id), "text": "made up"]
+        task["project"] = ["id": .string(project)]
+        if let owner { task["owner"] = ["id": .string(owner)] }
+        var payload: JSONObject = ["task": .object(task)]
+        if edge { payload["taskEdge"] = ["node": ["id": .string(id)]] }
+        return .object(payload)
+    }
+
+    /// What is expected is shown to others, so it is only what might be done.
+    @Test func nothingIsExpectedThatWouldNotBeAllowed() async throws {
+        let bob = Self.bob
+        #expect(
+            try await expected(task("c:1", project: "open", edge: true), as: bob) == [
+                "c:1", "open",
+            ])
+        // A record that may not be created: nor is it in a list.
+        #expect(try await expected(task("c:2", project: "shut", edge: true), as: bob) == nil)
+        // His own, which he may change, but not into this.
+        #expect(try await expected(task("t1", project: "open", owner: "bob"), as: bob) == ["t1"])
+        #expect(try await expected(task("t1", project: "open", owner: "ann"), as: bob) == nil)
+        // What the answer shows of others' records is not expected, and does no harm.
+        #expect(
+            try await expected(["task": ["id": "t2", "text": "hers"]], as: bob) == nil)
+        var shown = task("c:3", project: "open").object ?? [:]
+        shown["project"] = ["id": "open", "name": "Opened"]
+        #expect(try await expected(.object(shown), as: bob) == ["c:3"])
+        // Hers.
+        let hers = try await expected(.object(shown), as: Self.ann) ?? []
+        #expect(Set(hers) == ["c:3", "open"])
+    }
+
+    /// Not even if everything is allowed: a record is found by its unique value.
+    @Test func noValueIsExpectedThatAnotherRecordHas() async throws {
+        for identity in [Self.ann, .unrestricted] {
+            #expect(
+                try await expected(["project": ["id": "open", "name": "Free"]], as: identity)
+                    == ["open"])
+            #expect(
+                try await expected(["project": ["id": "open", "name": "Open"]], as: identity)
+                    == ["open"])
+            #expect(
+                try await expected(["project": ["id": "open", "name": "Shut"]], as: identity) == nil
+            )
+            #expect(
+                try await expected(["project": ["id": "c:4", "name": "Shut"]], as: identity) == nil)
+        }
+    }
+}
+
+/// The arguments that a handler was called with.
+final class Told: Sendable {
+    private let arguments = Lock<[VariableData]>([])
+
+    var first: VariableData? { arguments.withLock { $0.first } }
+
+    func add(_ variables: VariableData) { arguments.withLock { $0.append(variables) } }
+}

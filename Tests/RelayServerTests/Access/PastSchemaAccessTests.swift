@@ -1,0 +1,102 @@
+import GraphQLExecution
+import RelayJSON
+@_spi(Rooms) import RelayRecords
+import SchemaService
+import Testing
+
+@testable import StoreEngine
+
+/// States from before the schema was another one, which today's rules say nothing about.
+@Suite(.bounded)
+struct PastSchemaAccessTests {
+    private static let access = "@access(read: { viewer: true })"
+
+    private static func schema(then: Bool, isOpen: Bool) -> String {
+        """
+        \(isOpen ? "extend schema @access(default: OPEN)" : "")
+        interface Node { id: ID! }
+        type Person implements Node \(then ? "" : access) { id: ID! name: String \(then ? "salary: Int" : "") }
+        \(then
+            ? "type Diary implements Node { id: ID! text: String owner: Person }"
+            : "type Salary implements Node { id: ID! amount: Int }")
+        type Query {
+          node(id: ID!): Node
+          people: [Person!]! @list(type: "Person")
+          \(then ? "everyone: [Person!] @list(type: \"Person\")" : "")
+          \(then ? "diaries: [Diary!]! @list(type: \"Diary\")" : "")
+        }
+        """
+    }
+
+    private static let seed = """
+        {"id":"ann","type":"Person","fields":{"name":"Ann","salary":100}}
+        {"id":"d","type":"Diary","fields":{"text":"Dear diary","owner":{"ref":"ann"}}}
+        """
+
+    private func answer(_ query: String, _ identity: Identity, isOpen: Bool) async throws
+        -> JSONValue
+    {
+        let then = try await EngineUnderTest(
+            sdl: Self.schema(then: true, isOpen: isOpen), handlers: Handlers(), seed: Self.seed)
+        let snapshot = then.service.snapshot
+        let now = SchemaService(
+            try ServiceSchema(
+                Self.schema(then: false, isOpen: isOpen), handlers: Handlers(),
+                logger: ServiceSchema.noLogger),
+            symbols: snapshot.symbols)
+        let past = try PastService(snapshot, present: now)
+        let outcome = past.outcome(GraphQLRequest(query: query, identity: identity), nil)
+        return try JSONValue(parsing: outcome.response.bytes)
+    }
+
+    private static let ann = Identity("ann")
+
+    /// A field may be gone because it was moved to where few may read it.
+    @Test(arguments: [true, false])
+    func whatIsGoneFromTheSchemaIsClosed(isOpen: Bool) async throws {
+        let fields = "{ people { name salary } }"
+        let all = try await answer(fields, .unrestricted, isOpen: isOpen)
+        #expect(all["data"]?.text == #"{"people":[{"name":"Ann","salary":100}]}"#)
+        let ann = try await answer(fields, Self.ann, isOpen: isOpen)
+        #expect(ann["data"]?.text == #"{"people":[{"name":"Ann","salary":null}]}"#)
+        #expect(ann.firstErrorCode == "FORBIDDEN")
+
+        let root = try await answer("{ everyone { name } }", Self.ann, isOpen: isOpen)
+        #expect(root["data"]?.text == #"{"everyone":null}"#)
+        #expect(root.firstErrorCode == "FORBIDDEN")
+
+        let node = "{ node(id: \"d\") { id } }"
+        #expect(
+            try await answer(node, .unrestricted, isOpen: isOpen)["data"]?.text
+                == #"{"node":{"id":"d"}}"#)
+        #expect(
+            try await answer(node, Self.ann, isOpen: isOpen)["data"]?.text == #"{"node":null}"#)
+    }
+
+    /// Lists that today's rules look into are indexed, as they are in the present.
+    @Test func thePastHasTheIndexesOfTodaysRules() async throws {
+        let types = """
+            interface Node { id: ID! }
+            type Query { node(id: ID!): Node }
+            """
+        let then = try await EngineUnderTest(
+            sdl: types
+                + "type Room implements Node { id: ID! members: [Room!] }", handlers: Handlers(),
+            seed: #"{"id":"r","type":"Room","fields":{"members":{"refs":["r"]}}}"#)
+        let snapshot = then.service.snapshot
+        let now = SchemaService(
+            try ServiceSchema(
+                types
+                    + """
+                    type Room implements Node @access(read: { field: { members: "$viewer" } }) {
+                      id: ID! members: [Room!]
+                    }
+                    """, handlers: Handlers(), logger: ServiceSchema.noLogger),
+            symbols: snapshot.symbols)
+        let state = try PastService(snapshot, present: now).state
+        let key = try #require(state.symbols.findName("members"))
+        let type = try #require(state.symbols.findName("Room"))
+        #expect(state.indexes.knowsPlaces(in: key, of: type))
+        #expect(try !PastService(snapshot).state.indexes.knowsPlaces(in: key, of: type))
+    }
+}
