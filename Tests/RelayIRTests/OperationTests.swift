@@ -24,6 +24,29 @@ import Testing
                 """)
     }
 
+    /// A default that the server needs, because a value must be there in the end, stays in the query.
+    @Test func aRefetchQueryTellsTheDefaultsThatItNeeds() throws {
+        let documents = try compile(
+            """
+            query Q { user { ...A ...C } }
+            fragment A on User @refetchable(queryName: "ARefetchQuery")
+              @argumentDefinitions(x: {type: "Boolean", defaultValue: true}) { id ...B @arguments(x: $x) }
+            fragment B on User @argumentDefinitions(x: {type: "Boolean", defaultValue: false}) {
+              userId @include(if: $x)
+            }
+            fragment C on User @refetchable(queryName: "CRefetchQuery")
+              @argumentDefinitions(n: {type: "Int!", defaultValue: 9}) { id ...D @arguments(n: $n) }
+            fragment D on User @argumentDefinitions(n: {type: "Int", defaultValue: 3}) {
+              todos(first: $n) { edges { node { id } } }
+            }
+            """, ExampleSchema.todo())
+        func head(_ name: String) -> Substring? {
+            documents.operation(name)?.text.prefix { $0 != "{" }
+        }
+        #expect(head("ARefetchQuery") == "query ARefetchQuery($x: Boolean = true, $id: ID!) ")
+        #expect(head("CRefetchQuery") == "query CRefetchQuery($n: Int, $id: ID!) ")
+    }
+
     /// A field of an interface is one field with that of its objects, whatever their defaults.
     @Test func whereOneTypeHasADefaultNullCountsInAll() throws {
         let schema = try Schema.build([

@@ -27,6 +27,8 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     private let fragment: F
     private let lock = NSLock()
     private var loading: Set<Direction> = []
+    /// The cursors from which a page was fetched that brought nobody further.
+    private var repeated: [Direction: String?] = [:]
 
     /// - Parameters:
     ///   - fragment: the fragment with the `@connection`.
@@ -52,7 +54,8 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// - Parameter count: the maximum number of edges.
     /// - Returns: the errors that came with the page.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``; a ``NetworkError`` also where there were errors and no page, such as
-    ///   `"edges": null`: the connection ends where it did.
+    ///   `"edges": null`: the connection ends where it did. ``RepeatedPageError`` if the same page brought nobody further
+    ///   twice.
     @discardableResult
     public func loadNext(_ count: Int) async throws -> [GraphQLError] {
         try await load(.next, count)
@@ -102,8 +105,13 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         variables[config.count] = .int(count)
         variables[config.cursor] = .string(cursor)
         let errors = try await environment.refetch(fragment, variables: variables)
-        // Whoever asks until there is no more would ask for the same page for ever.
-        if page(direction)?.cursor == cursor {
+        // Whoever asks until there is no more would ask for the same page for ever. Once, it may be that the first page
+        // was fetched again meanwhile.
+        let isStuck = page(direction)?.cursor == cursor
+        let isStuckAgain = lock.withLock {
+            repeated.updateValue(isStuck ? cursor : nil, forKey: direction) == .some(.some(cursor))
+        }
+        if isStuck, isStuckAgain || !errors.isEmpty {
             let operation = environment.refetchOperation(fragment, variables)
             if errors.isEmpty {
                 throw RepeatedPageError(

@@ -43,6 +43,23 @@ package struct StorageKey: Sendable {
             })
     }
 
+    /// All keys that a field with these values may have, for code that names fields at run time: first those in which
+    /// most nulls count. There are few: a null counts or it does not.
+    package static func candidates(_ name: String, _ values: VariableData) -> [String] {
+        let nulls = values.sorted.filter { $0.value == .null }.map(\.key)
+        guard !nulls.isEmpty, nulls.count <= 6 else { return [] }
+        let sets = (1..<1 << nulls.count).sorted { $0.nonzeroBitCount > $1.nonzeroBitCount }
+        return sets.map { set in
+            let arguments = values.sorted.map { argument, value in
+                let place = nulls.firstIndex(of: argument)
+                return LiteralArgument(
+                    name: argument, value: value,
+                    distinguishesNull: place.map { set & 1 << $0 != 0 } ?? false)
+            }
+            return make(name, arguments, VariableData())
+        }
+    }
+
     private static func make(
         _ name: String, _ arguments: [any Argument], _ variables: VariableData
     ) -> String {

@@ -7,21 +7,11 @@ import RelayArtifacts
 /// give the same storage key: an `ID` is always a string, a `Float` is never an integer.
 struct ArgumentBuilder {
     let schema: Schema
-    /// The arguments for which null differs from no value, by the names of their fields.
     private let distinguished: [String: Set<String>]
 
-    init(schema: Schema) {
-        self.schema = schema
-        // A field of an interface is one with that of its objects, also where they do not have the same default.
-        var distinguished: [String: Set<String>] = [:]
-        for type in schema.types {
-            for field in type.fields {
-                for argument in field.arguments where argument.distinguishesNull {
-                    distinguished[field.name, default: []].insert(argument.name)
-                }
-            }
-        }
-        self.distinguished = distinguished
+    init(_ documents: DocumentSet) {
+        schema = documents.schema
+        distinguished = documents.distinguishedArguments
     }
 
     /// Variables with their defaults.
@@ -125,7 +115,7 @@ struct ArgumentBuilder {
 
 extension SchemaInputValue {
     /// Whether null and no value at all are different: there is a default, and it is not null.
-    fileprivate var distinguishesNull: Bool {
+    var distinguishesNull: Bool {
         guard !type.isNonNull, let defaultValue else { return false }
         if case .null = defaultValue.kind { return false }
         return true

@@ -20,7 +20,7 @@ struct NormalizationBuilder {
         self.operation = operation.definition
         isTest =
             operation.definition.directives.named(RelayDirectives.testOperation) != nil
-        arguments = ArgumentBuilder(schema: documents.schema)
+        arguments = ArgumentBuilder(documents)
         tree = SelectionCollector(
             schema: documents.schema, fragments: fragments, isComplete: true
         ).tree(operation.selections, on: operation.type)

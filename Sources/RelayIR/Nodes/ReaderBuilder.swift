@@ -11,7 +11,7 @@ struct ReaderBuilder {
     /// - Parameter fragments: all, with the fields that paging needs.
     init(_ documents: DocumentSet, _ fragments: [String: TypedFragment]) {
         self.documents = documents
-        arguments = ArgumentBuilder(schema: documents.schema)
+        arguments = ArgumentBuilder(documents)
         refetchable = RefetchableTransform(documents: documents, fragments: fragments)
         collector = SelectionCollector(
             schema: documents.schema, fragments: fragments, isComplete: false)

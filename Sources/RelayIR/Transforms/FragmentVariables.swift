@@ -39,11 +39,26 @@ struct FragmentVariables {
         declared = outer
     }
 
-    /// The same with what the fragment itself declares.
-    mutating func collectDeclared(in fragment: TypedFragment) {
-        visited.insert(fragment.name)
-        collect(fragment.selections)
+    /// What the fragment itself declares, with the types of the places where it is used in the end: also by fragments
+    /// that it is given to as an argument.
+    static func declared(
+        in fragment: TypedFragment, _ documents: DocumentSet, _ fragments: [String: TypedFragment],
+        _ known: inout [String: [String: WrappedType]]
+    ) -> [String: WrappedType] {
+        if let types = known[fragment.name] { return types }
+        // Fragments that spread each other in a circle are refused elsewhere.
+        known[fragment.name] = [:]
+        var usage = FragmentVariables(documents, fragments, following: .unmasked)
+        usage.inner = known
+        usage.visited.insert(fragment.name)
+        usage.collect(fragment.selections)
+        known = usage.inner ?? known
+        known[fragment.name] = usage.types
+        return usage.types
     }
+
+    /// What fragments declare, if that is asked for.
+    private var inner: [String: [String: WrappedType]]?
 
     private mutating func note(_ name: String, _ type: WrappedType?) {
         if declared.contains(name) { return }
@@ -74,13 +89,17 @@ struct FragmentVariables {
     private mutating func collect(_ directive: Directive, of selection: TypedSelection) {
         let definition = documents.schema.directive(named: directive.name.value)
         var declared: [VariableDefinition] = []
+        var inside: [String: WrappedType] = [:]
         if case .spread(let spread) = selection, directive.name.value == RelayDirectives.arguments {
             declared = documents.variables(of: spread.fragment)
+            if inner != nil, let fragment = fragments[spread.name] {
+                inside = Self.declared(in: fragment, documents, fragments, &inner!)
+            }
         }
         for argument in directive.arguments {
             let name = argument.name.value
             let type =
-                declared.first { $0.name.value == name }.flatMap { variable in
+                inside[name] ?? declared.first { $0.name.value == name }.flatMap { variable in
                     documents.schema.resolve(variable.type).map {
                         variable.defaultValue == nil ? $0 : $0.nullable
                     }

@@ -62,10 +62,10 @@ struct RefetchableTransform {
     /// Where the fragment was spread without a value for one, its query must do without, too: a default in the query would
     /// fetch something else.
     func optionalVariables(of fragment: TypedFragment) -> Set<String> {
-        var usage = FragmentVariables(documents, fragments, following: .all)
-        usage.collectDeclared(in: fragment)
+        var known: [String: [String: WrappedType]] = [:]
+        let types = FragmentVariables.declared(in: fragment, documents, fragments, &known)
         let names = documents.variables(of: fragment.definition)
-            .filter { $0.defaultValue != nil && usage.types[$0.name.value]?.isNonNull != true }
+            .filter { $0.defaultValue != nil && types[$0.name.value]?.isNonNull != true }
             .map(\.name.value)
         return Set(names)
     }

@@ -16,7 +16,7 @@ package final class DraftRecordProxy: RecordProxy {
     }
 
     package subscript(_ name: String, args: (any VariableDataConvertible)?) -> Any? {
-        get { value(storageKey(name, args))?.plain }
+        get { value(key(name, args))?.plain }
         set {
             guard let value = FieldValue(plain: newValue) else {
                 let type = newValue.map { "\(Swift.type(of: $0))" } ?? "nil"
@@ -28,21 +28,21 @@ package final class DraftRecordProxy: RecordProxy {
                 source.fail("Field \"\(name)\" of \"\(dataID)\" cannot hold NaN or infinity.")
                 return
             }
-            source.write(dataID, [(storageKey(name, args), value)])
+            source.write(dataID, [(key(name, args), value)])
         }
     }
 
     package func getLinkedRecord(
         _ name: String, args: (any VariableDataConvertible)?
     ) -> (any RecordProxy)? {
-        guard case .link(let id) = value(storageKey(name, args)) else { return nil }
+        guard case .link(let id) = value(key(name, args)) else { return nil }
         return source[id]
     }
 
     package func getLinkedRecords(
         _ name: String, args: (any VariableDataConvertible)?
     ) -> [(any RecordProxy)?]? {
-        guard case .links(let ids) = value(storageKey(name, args)) else { return nil }
+        guard case .links(let ids) = value(key(name, args)) else { return nil }
         return ids.map { id in id.flatMap { source[$0] } }
     }
 
@@ -50,7 +50,7 @@ package final class DraftRecordProxy: RecordProxy {
         _ name: String, typeName: String, args: (any VariableDataConvertible)?
     ) -> any RecordProxy {
         if let record = getLinkedRecord(name, args: args) { return record }
-        let id = dataID.clientID(storageKey: storageKey(name, args))
+        let id = dataID.clientID(storageKey: key(name, args))
         let record = source.create(dataID: id, typeName: typeName)
         setLinkedRecord(name, args: args, record: record)
         return record
@@ -60,13 +60,13 @@ package final class DraftRecordProxy: RecordProxy {
         _ name: String, args: (any VariableDataConvertible)?, record: (any RecordProxy)?
     ) {
         let value = record.map { FieldValue.link($0.dataID) } ?? .null
-        source.write(dataID, [(storageKey(name, args), value)])
+        source.write(dataID, [(key(name, args), value)])
     }
 
     package func setLinkedRecords(
         _ name: String, args: (any VariableDataConvertible)?, records: [(any RecordProxy)?]
     ) {
-        source.write(dataID, [(storageKey(name, args), .links(records.map { $0?.dataID }))])
+        source.write(dataID, [(key(name, args), .links(records.map { $0?.dataID }))])
     }
 
     package func copyFields(from record: any RecordProxy) {
@@ -93,6 +93,16 @@ package final class DraftRecordProxy: RecordProxy {
         _ key: String, filters: (any VariableDataConvertible)?
     ) -> (any ConnectionProxy)? {
         source.connections.connection(of: self, key: key, filters: filters)
+    }
+
+    /// With a null argument, the field that the record has; if it has none of those that it may be, the one that the
+    /// operations of this process would read.
+    private func key(_ name: String, _ args: (any VariableDataConvertible)?) -> String {
+        if let args {
+            let candidates = StorageKey.candidates(name, args.variableData)
+            if let found = candidates.first(where: { value($0) != nil }) { return found }
+        }
+        return storageKey(name, args)
     }
 
     package func value(_ key: String) -> FieldValue? {

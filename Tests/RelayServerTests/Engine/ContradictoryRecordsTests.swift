@@ -99,12 +99,6 @@ struct ContradictoryRecordsTests {
                 """,
             path: ["a", "totalCount"]),
         Case(
-            testDescription: "null beside a default",
-            text: """
-                query($other: ID) @live { me: user { id totalCount } other: user(id: $other) { id totalCount } }
-                """,
-            variables: ["other": nil], path: ["me", "totalCount"]),
-        Case(
             testDescription: "edges whose nodes are under a condition",
             text: """
                 query($x: Boolean!) @live { user { id totalCount

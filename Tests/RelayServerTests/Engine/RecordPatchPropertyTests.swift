@@ -93,7 +93,7 @@ struct RecordPatchPropertyTests {
                     query($other: ID) @live { me: user { id totalCount }
                       other: user(id: $other) { id completedCount } }
                     """, variables: ["other": id.map(JSONValue.string) ?? .null],
-                patches: id == nil ? .never : .always)
+                patches: .always)
         }
         + [true, false].map { isIncluded in
             Question(
