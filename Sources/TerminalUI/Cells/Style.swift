@@ -1,0 +1,65 @@
+/// A colour of text or of what is behind it.
+public struct Color: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// The terminal's own.
+        case standard
+        /// One of the terminal's 16 (below 16) or of the 256 that all terminals share.
+        case palette(UInt8)
+        case rgb(UInt8, UInt8, UInt8)
+    }
+
+    package let kind: Kind
+
+    package init(_ kind: Kind) { self.kind = kind }
+
+    /// A colour by its parts. Terminals with fewer colours show the nearest one that they have.
+    /// - Parameters:
+    ///   - red: 0 to 255.
+    ///   - green: 0 to 255.
+    ///   - blue: 0 to 255.
+    public init(red: UInt8, green: UInt8, blue: UInt8) { kind = .rgb(red, green, blue) }
+
+    /// The terminal's own colour for text.
+    public static let primary = Color(.standard)
+    public static let black = Color(.palette(0))
+    public static let red = Color(.palette(1))
+    public static let green = Color(.palette(2))
+    public static let yellow = Color(.palette(3))
+    public static let blue = Color(.palette(4))
+    public static let purple = Color(.palette(5))
+    public static let cyan = Color(.palette(6))
+    public static let white = Color(.palette(7))
+    /// Less prominent than text.
+    public static let gray = Color(.palette(8))
+    /// The same: SwiftUI's name for what is less prominent.
+    public static let secondary = gray
+}
+
+/// How a cell looks.
+package struct Style: Hashable, Sendable {
+    package struct Attributes: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        package static let bold = Attributes(rawValue: 1 << 0)
+        package static let dim = Attributes(rawValue: 1 << 1)
+        package static let italic = Attributes(rawValue: 1 << 2)
+        package static let underline = Attributes(rawValue: 1 << 3)
+        package static let inverse = Attributes(rawValue: 1 << 4)
+        package static let strikethrough = Attributes(rawValue: 1 << 5)
+    }
+
+    package var foreground: Color
+    package var background: Color
+    package var attributes: Attributes
+
+    package init(
+        foreground: Color = .primary, background: Color = .primary, attributes: Attributes = []
+    ) {
+        self.foreground = foreground
+        self.background = background
+        self.attributes = attributes
+    }
+
+    package static let plain = Style()
+}
