@@ -61,7 +61,7 @@ import Testing
                     Spacer()
                     Text("end")
                 }
-            } == "a long text tha… end")
+            } == "a long text th…  end")
     }
 
     @Test func aSpacerTakesWhatIsLeft() {
