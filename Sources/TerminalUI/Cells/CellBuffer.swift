@@ -73,7 +73,7 @@ package final class GraphemeTable {
     /// Whether terminals disagree on how many columns a glyph takes.
     package func isDisputed(_ glyph: Glyph) -> Bool {
         if glyph.code < Glyph.firstOfTable {
-            return Unicode.Scalar(glyph.code)?.isRegionalIndicator ?? false
+            return Unicode.Scalar(glyph.code)?.joinsNext ?? false
         }
         let number = Int(glyph.code - Glyph.firstOfTable)
         return number < disputes.count && disputes[number]

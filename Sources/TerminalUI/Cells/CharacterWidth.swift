@@ -30,7 +30,7 @@ extension Character {
     package var isDisputed: Bool {
         let scalars = unicodeScalars
         guard let first = scalars.first else { return false }
-        if first.isRegionalIndicator { return true }
+        if first.joinsNext { return true }
         // A letter with accents is drawn in one cell everywhere. All else depends on whether the terminal knows of
         // graphemes, and of which: selectors of a presentation, joined emoji, skin tones, syllables of several letters.
         return scalars.dropFirst().contains { scalar in
@@ -50,8 +50,10 @@ extension Unicode.Scalar {
     /// Variation selector 16: draws what is before it as an emoji.
     static let emojiStyle: Unicode.Scalar = "\u{FE0F}"
 
-    /// Half a flag.
-    var isRegionalIndicator: Bool { 0x1F1E6...0x1F1FF ~= value }
+    /// Whether it would become one grapheme with such a one in the next cell: half a flag, part of a Hangul syllable.
+    var joinsNext: Bool {
+        0x1F1E6...0x1F1FF ~= value || 0x1100...0x115F ~= value || 0xA960...0xA97C ~= value
+    }
 
     /// How many columns it takes when it is alone.
     var columnCount: Int {
