@@ -19,6 +19,8 @@ package struct Glyph: Hashable, Sendable {
     package init(code: UInt32) { self.code = code }
 
     package static let space = Glyph(code: 0x20)
+    /// What cannot be drawn is drawn as this.
+    package static let unknown = Glyph(code: 0xFFFD)
     /// The right half of a wide grapheme, whose cell is the one before.
     package static let continuation = Glyph(code: .max)
     /// From here on the code is a number in a table.
@@ -27,10 +29,14 @@ package struct Glyph: Hashable, Sendable {
 
 /// Graphemes of several scalars, such as flags, each with a number.
 ///
-/// It is cleared when it is full: see ``CellBuffer/forgetGraphemes()``.
+/// Whoever draws clears it when it is full, before a frame: then all cells have to be drawn anew.
 package final class GraphemeTable {
     private var graphemes: [Character] = []
+    /// Of each grapheme, ``Swift/Character/isDisputed``.
+    private var disputes: [Bool] = []
     private var numbers: [Character: UInt32] = [:]
+    /// How many times it was cleared: what a number means holds for one generation.
+    package private(set) var generation = 0
 
     /// How many there may be.
     package static let capacity = 65_536
@@ -45,10 +51,11 @@ package final class GraphemeTable {
             return Glyph(code: first.value)
         }
         if let number = numbers[character] { return Glyph(code: Glyph.firstOfTable + number) }
-        // Whoever draws looks at isFull before each frame; a frame has fewer cells than this.
-        guard !isFull else { return Glyph(code: 0xFFFD) }
+        // Whoever draws looks at isFull before each frame; hardly a frame has more graphemes than this.
+        guard !isFull, character.utf8.count <= Character.longestUTF8 else { return .unknown }
         let number = UInt32(graphemes.count)
         graphemes.append(character)
+        disputes.append(character.isDisputed)
         numbers[character] = number
         return Glyph(code: Glyph.firstOfTable + number)
     }
@@ -57,14 +64,26 @@ package final class GraphemeTable {
     package func character(_ glyph: Glyph) -> Character {
         if glyph == .continuation { return " " }
         if glyph.code >= Glyph.firstOfTable {
-            return graphemes[Int(glyph.code - Glyph.firstOfTable)]
+            let number = Int(glyph.code - Glyph.firstOfTable)
+            return number < graphemes.count ? graphemes[number] : "\u{FFFD}"
         }
         return Unicode.Scalar(glyph.code).map(Character.init) ?? "\u{FFFD}"
     }
 
+    /// Whether terminals disagree on how many columns a glyph takes.
+    package func isDisputed(_ glyph: Glyph) -> Bool {
+        if glyph.code < Glyph.firstOfTable {
+            return Unicode.Scalar(glyph.code)?.joinsNext ?? false
+        }
+        let number = Int(glyph.code - Glyph.firstOfTable)
+        return number < disputes.count && disputes[number]
+    }
+
     package func clear() {
         graphemes = []
+        disputes = []
         numbers = [:]
+        generation += 1
     }
 }
 
@@ -146,8 +165,13 @@ package struct CellBuffer: Equatable {
             for column in place { cells[index(column, row)] = Cell(.space, style) }
             return
         }
-        cells[index(column, row)] = Cell(graphemes.glyph(character), style)
-        if width == 2 { cells[index(column + 1, row)] = Cell(.continuation, style) }
+        let glyph = graphemes.glyph(character)
+        cells[index(column, row)] = Cell(glyph, style)
+        if width == 2 {
+            // The table may be full.
+            let isWhole = glyph != .unknown
+            cells[index(column + 1, row)] = Cell(isWhole ? .continuation : .space, style)
+        }
     }
 
     /// What is drawn from here on, or up to here, may leave half of a wide grapheme: its halves become spaces.
