@@ -8,7 +8,7 @@ package final class ViewGraph {
     /// What has come in this frame, and is told so once it can be seen.
     private var arrivals: [@MainActor () -> Void] = []
     private let graphemes = GraphemeTable()
-    private var isFrameNeeded = true
+    package private(set) var isFrameNeeded = true
     package private(set) lazy var focus = Focus(self)
     /// The nodes that look different though nothing has changed; see ``ViewNode/animation``.
     private var animated: [ObjectIdentifier: ViewNode] = [:]
@@ -84,8 +84,6 @@ package final class ViewGraph {
         package let buffer: CellBuffer
         /// Where the cursor is; nil: it is hidden.
         package let cursor: Position?
-        /// All numbers of graphemes are new: what is on the screen can't be compared.
-        package let isWhole: Bool
     }
 
     /// What is to be seen now; nil if nothing has changed since the last frame of this size.
@@ -95,14 +93,8 @@ package final class ViewGraph {
         guard isFrameNeeded || isResized else { return nil }
         // What is asked for from here on is another frame.
         isFrameNeeded = false
-        let isWhole = graphemes.isFull
-        if isWhole { graphemes.clear() }
-        evaluate()
-        if isResized { root.invalidateLayout() }
-        root.place(in: Rect(size))
-        focus.settle(in: root)
-        // Where the focus went, a list may have to show other rows.
-        if focus.hasMoved { root.place(in: Rect(size)) }
+        if graphemes.isFull { graphemes.clear() }
+        lay(root, out: size)
         isFrameNeeded = !dirty.isEmpty
         var buffer = CellBuffer(size, graphemes)
         root.draw(into: &buffer, clip: buffer.bounds)
@@ -111,7 +103,22 @@ package final class ViewGraph {
         self.arrivals = []
         for action in arrivals { action() }
         if isFrameNeeded { onNeedsFrame() }
-        return Frame(buffer: buffer, cursor: cursor, isWhole: isWhole)
+        return Frame(buffer: buffer, cursor: cursor)
+    }
+
+    /// Brings everything up to date without drawing it: a key is for what is there now.
+    package func update(_ size: Size) {
+        guard let root, isFrameNeeded || root.frame.size != size else { return }
+        lay(root, out: size)
+    }
+
+    private func lay(_ root: ViewNode, out size: Size) {
+        evaluate()
+        if root.frame.size != size { root.invalidateLayout() }
+        root.place(in: Rect(size))
+        focus.settle(in: root)
+        // Where the focus went, a list may have to show other rows.
+        if focus.hasMoved { root.place(in: Rect(size)) }
     }
 
     /// Evaluates what has changed, the upper ones first: they may give those below them other views, or take them out.
