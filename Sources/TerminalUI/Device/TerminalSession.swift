@@ -53,6 +53,9 @@ package final class TerminalSession: Sendable {
         if !bytes.isEmpty { device.write(bytes) }
     }
 
+    /// The next frame draws everything, whatever has happened to the screen.
+    package func redraw() { state.withLock { $0.writer.invalidate() } }
+
     /// See ``TerminalDevice/suspend()``.
     package func suspend() { device.suspend() }
 

@@ -1,4 +1,10 @@
-import Threads
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A program whose views fill the terminal.
 ///
@@ -24,6 +30,7 @@ public final class TerminalProgram {
     private let graph: ViewGraph
     private let session: TerminalSession
     private let queue = NoticeQueue()
+    private let wish = Wish()
     private var size: Size
     private var lastFrame: ContinuousClock.Instant?
     private var end: End?
@@ -33,15 +40,16 @@ public final class TerminalProgram {
     package init(_ content: some View, on session: TerminalSession) {
         self.session = session
         size = session.size
-        let leaving = Leaving()
         var values = EnvironmentValues()
-        values.leave = { leaving.program?.leave() }
+        values.leave = { [queue, wish] in
+            wish.isToLeave = true
+            queue.wake()
+        }
         graph = ViewGraph(content, environment: values)
-        leaving.program = self
     }
 
-    private final class Leaving {
-        weak var program: TerminalProgram?
+    @MainActor private final class Wish {
+        var isToLeave = false
     }
 
     /// Shows views on the terminal until somebody leaves.
@@ -55,7 +63,8 @@ public final class TerminalProgram {
     ) async throws -> End {
         let terminal = SystemTerminal()
         let capabilities = TerminalCapabilities(
-            environment: processEnvironment(), isTerminal: terminal.isTerminal)
+            environment: Self.environment(["TERM", "COLORTERM", "NO_COLOR"]),
+            isTerminal: terminal.isTerminal)
         guard capabilities.hasScreen else {
             throw TerminalError(
                 "There is no screen to draw on: standard input and output are no terminal, or TERM is \"dumb\"."
@@ -63,7 +72,15 @@ public final class TerminalProgram {
         }
         let session = TerminalSession(
             terminal, colors: capabilities.colors, wantsMouse: mouse)
-        return try await TerminalProgram(content(), on: session).run()
+        let program = TerminalProgram(content(), on: session)
+        defer { withExtendedLifetime(program) {} }
+        return try await program.run()
+    }
+
+    private static func environment(_ names: [String]) -> [String: String] {
+        var values: [String: String] = [:]
+        for name in names { values[name] = getenv(name).map { String(cString: $0) } }
+        return values
     }
 
     package func run() async throws -> End {
@@ -90,11 +107,6 @@ public final class TerminalProgram {
         return end ?? .left
     }
 
-    private func leave() {
-        end = end ?? .left
-        queue.wake()
-    }
-
     // MARK: Notices
 
     private func takeNotices() {
@@ -108,6 +120,7 @@ public final class TerminalProgram {
             case .ended(.gone): end = .disconnected
             }
         }
+        if wish.isToLeave { end = end ?? .left }
     }
 
     private func handle(_ event: InputEvent) {
@@ -116,9 +129,11 @@ public final class TerminalProgram {
         if graph.handle(event) { return }
         guard case .key(let key) = event, key.modifiers == .control else { return }
         switch key.key {
-        case .character("c"): leave()
+        case .character("c"): end = .left
         case .character("z"): session.suspend()
-        case .character("l"): session.redraw(); graph.needsFrame()
+        case .character("l"):
+            session.redraw()
+            graph.needsFrame()
         default: break
         }
     }
