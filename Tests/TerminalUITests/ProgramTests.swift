@@ -1,4 +1,5 @@
 import BoundedTesting
+import Foundation
 import Testing
 import Threads
 
@@ -33,12 +34,22 @@ import Threads
         func suspend() {}
         func close() { state.withLock { $0.isClosed = true } }
 
-        func say(_ notice: TerminalNotice) { state.withLock { $0.receive }?(notice) }
-        func type(_ text: String) { say(.bytes(Array(text.utf8))) }
+        /// On a thread of its own, as terminals do it: it may have to wait for the program.
+        func say(_ notice: TerminalNotice) async {
+            let receive = state.withLock { $0.receive }
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    receive?(notice)
+                    continuation.resume()
+                }
+            }
+        }
 
-        func resize(to size: Size) {
+        func type(_ text: String) async { await say(.bytes(Array(text.utf8))) }
+
+        func resize(to size: Size) async {
             state.withLock { $0.size = size }
-            say(.resized)
+            await say(.resized)
         }
     }
 
@@ -80,37 +91,36 @@ import Threads
 
     private func eventually(_ condition: () -> Bool) async throws {
         while !condition() {
-            try Task.checkCancellation()
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(1))
         }
     }
 
     @Test func keysAreForTheViews() async throws {
         let end = try await run { terminal in
-            terminal.type("\r")
+            await terminal.type("\r")
             try await eventually {
                 terminal.text.hasSuffix("1") || terminal.text.contains("1\u{1B}")
             }
-            terminal.type("q")
+            await terminal.type("q")
         }
         #expect(end == .left)
     }
 
     @Test func controlCLeaves() async throws {
-        #expect(try await run { $0.type("\u{3}") } == .left)
+        #expect(try await run { await $0.type("\u{3}") } == .left)
     }
 
     @Test func aSignalAndALostTerminalEndIt() async throws {
-        #expect(try await run { $0.say(.ended(.signal(15))) } == .signal(15))
-        #expect(try await run { $0.say(.ended(.gone)) } == .disconnected)
+        #expect(try await run { await $0.say(.ended(.signal(15))) } == .signal(15))
+        #expect(try await run { await $0.say(.ended(.gone)) } == .disconnected)
     }
 
     @Test func anotherSizeIsDrawn() async throws {
         _ = try await run { terminal in
             let before = terminal.byteCount
-            terminal.resize(to: Size(width: 30, height: 3))
+            await terminal.resize(to: Size(width: 30, height: 3))
             try await eventually { terminal.byteCount > before + 10 }
-            terminal.type("q")
+            await terminal.type("q")
         }
     }
 
@@ -119,28 +129,32 @@ import Threads
         let presses = Presses()
         _ = try await run(presses) { terminal in
             let before = terminal.byteCount
-            terminal.type(String(repeating: "\r", count: 2_000))
+            await terminal.type(String(repeating: "\r", count: 2_000))
             try await eventually { presses.count == 2_000 }
             #expect(terminal.byteCount - before < 2_000)
-            terminal.type("q")
+            await terminal.type("q")
         }
+    }
+
+    private final class Said: Sendable {
+        let count = Lock(0)
     }
 
     /// A terminal that says more than is heard waits.
     @Test func theQueueOfNoticesIsBounded() async throws {
         let queue = NoticeQueue()
-        let said = Lock(0)
-        let thread = Task.detached {
+        let said = Said()
+        Thread.detachNewThread {
             for _ in 0..<3 * NoticeQueue.capacity {
                 queue.append(.redraw(.zero))
-                said.withLock { $0 += 1 }
+                said.count.withLock { $0 += 1 }
             }
         }
-        try await eventually { said.withLock { $0 } == NoticeQueue.capacity }
+        try await eventually { said.count.withLock { $0 } == NoticeQueue.capacity }
         #expect(queue.takeAll().count == NoticeQueue.capacity)
-        try await eventually { said.withLock { $0 } == 2 * NoticeQueue.capacity }
+        try await eventually { said.count.withLock { $0 } == 2 * NoticeQueue.capacity }
         queue.close()
-        await thread.value
+        try await eventually { said.count.withLock { $0 } == 3 * NoticeQueue.capacity }
         #expect(queue.takeAll().count <= NoticeQueue.capacity)
     }
 }
