@@ -31,7 +31,9 @@ import Threads
             case .input(.key("s")): kill(getpid(), SIGSEGV)
             case .input(.key("z")): session.suspend()
             // Hears nothing.
-            case .input(.key("h")): while true { pause() }
+            case .input(.key("h")):
+                show(session, presses + "h")
+                while true { pause() }
             case .input(.key(let press)):
                 if case .character(let key) = press.key { presses.append(key) }
             case .input: break

@@ -11,8 +11,6 @@ import Threads
 final class PseudoTerminal: Sendable {
     private struct State {
         var terminal: FakeTerminal
-        /// All that came, as it was.
-        var bytes: [UInt8] = []
         var isOver = false
     }
 
@@ -100,7 +98,6 @@ final class PseudoTerminal: Sendable {
             let count = Foundation.read(main, &buffer, buffer.count)
             if count <= 0 { return state.update { $0.isOver = true } }
             let answers = state.update { state -> [UInt8] in
-                state.bytes += buffer[..<count]
                 state.terminal.write(Array(buffer[..<count]))
                 defer { state.terminal.answers = [] }
                 return state.terminal.answers
