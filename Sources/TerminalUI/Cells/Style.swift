@@ -31,6 +31,7 @@ public struct Color: Hashable, Sendable {
         }
     }
 
+    /// Whether both are the same colour, said in the same way.
     public static func == (one: Color, other: Color) -> Bool { one.code == other.code }
 
     /// A colour by its parts. Terminals with fewer colours show the nearest one that they have.
