@@ -1,4 +1,4 @@
-/// What one cell of the screen shows.
+/// What one cell of the screen shows: 16 bytes, which are equal if and only if cells are.
 package struct Cell: Hashable, Sendable {
     /// A grapheme: a scalar's value if it is one scalar, otherwise a number of the buffer's ``GraphemeTable``.
     package var glyph: Glyph
@@ -7,6 +7,11 @@ package struct Cell: Hashable, Sendable {
     package init(_ glyph: Glyph, _ style: Style) {
         self.glyph = glyph
         self.style = style
+    }
+
+    // Written out, as what the compiler derives calls functions for each member.
+    package static func == (one: Cell, other: Cell) -> Bool {
+        one.glyph.code == other.glyph.code && one.style == other.style
     }
 
     package static let blank = Cell(.space, .plain)
@@ -141,6 +146,10 @@ package struct CellBuffer: Equatable {
         _ text: some StringProtocol, at position: Position, style: Style, clip: Rect
     ) -> Int {
         let clip = clip.intersection(bounds)
+        let asciiCount = text.utf8.withContiguousStorageIfAvailable {
+            writeASCII($0, at: position, style: style, clip: clip)
+        }
+        if let count = asciiCount.flatMap(\.self) { return count }
         var column = position.column
         for character in text {
             let width = character.columnCount
@@ -151,6 +160,23 @@ package struct CellBuffer: Equatable {
             column += width
         }
         return column - position.column
+    }
+
+    /// The same for text that is a byte and a column for each character, as most is.
+    /// - Returns: nil for other text; then nothing was written.
+    private mutating func writeASCII(
+        _ text: UnsafeBufferPointer<UInt8>, at position: Position, style: Style, clip: Rect
+    ) -> Int? {
+        guard text.allSatisfy({ 0x20..<0x7F ~= $0 }) else { return nil }
+        let columns = (position.column..<position.column + text.count).clamped(to: clip.columns)
+        if columns.isEmpty || !clip.rows.contains(position.row) { return text.count }
+        split(at: columns.lowerBound, position.row)
+        split(at: columns.upperBound, position.row)
+        for column in columns {
+            let code = UInt32(text[column - position.column])
+            cells[index(column, position.row)] = Cell(Glyph(code: code), style)
+        }
+        return text.count
     }
 
     private mutating func put(

@@ -8,16 +8,38 @@ public struct Color: Hashable, Sendable {
         case rgb(UInt8, UInt8, UInt8)
     }
 
-    package let kind: Kind
+    /// The kind in the first byte, so that cells are compared by their bytes.
+    private let code: UInt32
 
-    package init(_ kind: Kind) { self.kind = kind }
+    package init(_ kind: Kind) {
+        switch kind {
+        case .standard: code = 0
+        case .palette(let number): code = 1 << 24 | UInt32(number)
+        case .rgb(let red, let green, let blue):
+            code = 2 << 24 | UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
+        }
+    }
+
+    package var kind: Kind {
+        switch code >> 24 {
+        case 0: .standard
+        case 1: .palette(UInt8(truncatingIfNeeded: code))
+        default:
+            .rgb(
+                UInt8(truncatingIfNeeded: code >> 16), UInt8(truncatingIfNeeded: code >> 8),
+                UInt8(truncatingIfNeeded: code))
+        }
+    }
+
+    /// Whether both are the same colour, said in the same way.
+    public static func == (one: Color, other: Color) -> Bool { one.code == other.code }
 
     /// A colour by its parts. Terminals with fewer colours show the nearest one that they have.
     /// - Parameters:
     ///   - red: 0 to 255.
     ///   - green: 0 to 255.
     ///   - blue: 0 to 255.
-    public init(red: UInt8, green: UInt8, blue: UInt8) { kind = .rgb(red, green, blue) }
+    public init(red: UInt8, green: UInt8, blue: UInt8) { self.init(.rgb(red, green, blue)) }
 
     /// The terminal's own colour for text.
     public static let primary = Color(.standard)
@@ -38,8 +60,8 @@ public struct Color: Hashable, Sendable {
 /// How a cell looks.
 package struct Style: Hashable, Sendable {
     package struct Attributes: OptionSet, Hashable, Sendable {
-        package let rawValue: UInt8
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
+        package let rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
 
         package static let bold = Attributes(rawValue: 1 << 0)
         package static let dim = Attributes(rawValue: 1 << 1)
@@ -62,4 +84,9 @@ package struct Style: Hashable, Sendable {
     }
 
     package static let plain = Style()
+
+    package static func == (one: Style, other: Style) -> Bool {
+        one.foreground == other.foreground && one.background == other.background
+            && one.attributes.rawValue == other.attributes.rawValue
+    }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 import Threads
 
 #if canImport(Glibc)
@@ -30,7 +31,10 @@ package final class SystemTerminal: TerminalDevice {
 
     private let input: Int32
     private let output: Int32
+    /// Held while something is written, which may take long.
     private let state = Lock(State())
+    /// Whether the thread is to go on: it does not wait for what is written.
+    private let isListening = Atomic(false)
     private let original: Lock<termios?> = Lock(nil)
     /// Signals, and 0 for the end, for the thread.
     private let pipe: Lock<(reading: Int32, writing: Int32)> = Lock((-1, -1))
@@ -72,6 +76,7 @@ package final class SystemTerminal: TerminalDevice {
             Self.isTaken.withLock { $0 = false }
             throw error
         }
+        isListening.store(true, ordering: .releasing)
         state.withLock { state in
             state = State()
             state.isOpen = true
@@ -154,6 +159,7 @@ package final class SystemTerminal: TerminalDevice {
             return (state.isOpen, state.threadNumber == currentThread() ? nil : state.thread)
         }
         guard wasOpen else { return }
+        isListening.store(false, ordering: .releasing)
         var end: UInt8 = 0
         _ = systemWrite(pipe.withLock { $0.writing }, &end, 1)
         thread?.join()
@@ -218,11 +224,12 @@ package final class SystemTerminal: TerminalDevice {
 
     private func listen(_ receive: (TerminalNotice) -> Void) {
         state.withLock { $0.threadNumber = currentThread() }
+        TerminalRescue.unblockSignals()
         let signals = pipe.withLock { $0.reading }
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var isQuiet = true
         var isGone = false
-        while state.withLock({ $0.isOpen }) {
+        while isListening.load(ordering: .acquiring) {
             var waiting = [
                 pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
                 // A negative one is not looked at.
@@ -265,7 +272,7 @@ package final class SystemTerminal: TerminalDevice {
                 resume(receive)
             case let signal: receive(.ended(.signal(signal)))
             }
-            if !state.withLock({ $0.isOpen }) { return false }
+            if !isListening.load(ordering: .acquiring) { return false }
         }
         return true
     }

@@ -62,6 +62,15 @@ enum TerminalRescue {
         signalPipe = -1
     }
 
+    /// On this thread: Dispatch's workers block signals, and threads that they start inherit that. A thread that cannot
+    /// be sent SIGTSTP cannot stop the program either.
+    static func unblockSignals() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for signal in endings + changes { sigaddset(&signals, signal) }
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+
     /// Lets a signal do what it does without any handler.
     static func setDefault(_ signal: Int32) {
         var action = sigaction()

@@ -4,7 +4,8 @@
 /// makes it grow:
 /// - A control sequence that means nothing to us is swallowed, and so is one longer than 256 bytes. A control
 ///   character breaks a sequence off, so that Ctrl-C works whatever came before.
-/// - A paste keeps its first MiB (1,048,576 bytes); what comes after that, up to its end, is dropped.
+/// - A paste keeps its first MiB (1,048,576 bytes); what comes after that, up to its end, is dropped. A paste
+///   whose end never comes takes all keys: what is in it must not be taken for typing, and it may be slow.
 /// - Broken UTF-8 is U+FFFD, by maximal subparts as everywhere.
 ///
 /// Terminals send the same byte for Escape and at the beginning of everything else, so after a byte that may be one

@@ -44,14 +44,63 @@ struct ControlBytes {
     ///   - place: where the cursor is. Its column is nil if it is not known, or at the end of the row, where
     ///     terminals wait with going on to the next one.
     mutating func appendMove(from place: (column: Int?, row: Int)?, to target: Position) {
-        var best = ControlBytes()
-        best.appendAbsoluteMove(to: target)
-        if let place {
-            for move in Self.moves(from: place, to: target) where move.count < best.count {
-                best = move
+        if let place, place.row == target.row, place.column == target.column { return }
+        guard let place, let move = Self.shortMove(from: place, to: target),
+            move.count < Self.absoluteCount(target)
+        else { return appendAbsoluteMove(to: target) }
+        switch move {
+        case .lineStart: append(0x0D)
+        // Never at the last row, where it would scroll.
+        case .nextLine: append("\r\n")
+        case .back(let count): for _ in 0..<count { append(0x08) }
+        case .control(let number, let final): appendControl(number, final)
+        }
+    }
+
+    private enum Move {
+        case lineStart, nextLine
+        case back(Int)
+        case control(Int, UInt8)
+
+        /// In bytes.
+        var count: Int {
+            switch self {
+            case .lineStart: 1
+            case .nextLine: 2
+            case .back(let count): count
+            case .control(1, _): 3
+            case .control(let number, _): 3 + ControlBytes.digitCount(number)
             }
         }
-        append(best)
+    }
+
+    private static func digitCount(_ number: Int) -> Int {
+        number < 10 ? 1 : number < 100 ? 2 : number < 1_000 ? 3 : 4
+    }
+
+    private static func shortMove(
+        from place: (column: Int?, row: Int), to target: Position
+    ) -> Move? {
+        if place.row == target.row {
+            if target.column == 0 { return .lineStart }
+            let absolute = Move.control(target.column + 1, 0x47)  // CHA
+            guard let column = place.column else { return absolute }
+            let distance = target.column - column
+            let relative: Move =
+                distance > 0
+                ? .control(distance, 0x43)  // CUF
+                : distance > -4 ? .back(-distance) : .control(-distance, 0x44)  // CUB
+            return relative.count < absolute.count ? relative : absolute
+        }
+        let distance = target.row - place.row
+        if target.column == 0, distance == 1 { return .nextLine }
+        if place.column != target.column { return nil }
+        return .control(abs(distance), distance > 0 ? 0x42 : 0x41)  // CUD, CUU
+    }
+
+    private static func absoluteCount(_ target: Position) -> Int {
+        3 + (target.row > 0 ? digitCount(target.row + 1) : 0)
+            + (target.column > 0 ? 1 + digitCount(target.column + 1) : 0)
     }
 
     private mutating func appendAbsoluteMove(to target: Position) {
@@ -63,36 +112,5 @@ struct ControlBytes {
             append(number: target.column + 1)
         }
         append(0x48)
-    }
-
-    private static func moves(
-        from place: (column: Int?, row: Int), to target: Position
-    ) -> [ControlBytes] {
-        var moves: [ControlBytes] = []
-        func offer(_ build: (inout ControlBytes) -> Void) {
-            var move = ControlBytes()
-            build(&move)
-            moves.append(move)
-        }
-        if place.row == target.row {
-            if place.column == target.column { return [ControlBytes()] }
-            if target.column == 0 { offer { $0.append(0x0D) } }
-            offer { $0.appendControl(target.column + 1, 0x47) }  // CHA
-            guard let column = place.column else { return moves }
-            let distance = target.column - column
-            if distance > 0 {
-                offer { $0.appendControl(distance, 0x43) }  // CUF
-            } else {
-                offer { $0.appendControl(-distance, 0x44) }  // CUB
-                if distance > -4 { offer { for _ in distance..<0 { $0.append(0x08) } } }
-            }
-        } else if target.column == 0, target.row - place.row == 1 {
-            // Never at the last row, where it would scroll.
-            offer { $0.append("\r\n") }
-        } else if place.column == target.column {
-            let distance = target.row - place.row
-            offer { $0.appendControl(abs(distance), distance > 0 ? 0x42 : 0x41) }  // CUD, CUU
-        }
-        return moves
     }
 }

@@ -34,6 +34,8 @@ package struct FrameWriter {
     private var place: (column: Int?, row: Int)?
     /// What the next character would look like, reduced to the colours that there are.
     private var pen: Style?
+    /// The same, as it is in buffers.
+    private var wanted: Style?
     private var isCursorShown: Bool?
     /// Whether the terminal may have drawn over the rest of the row.
     private var isRestDoubtful = false
@@ -82,6 +84,7 @@ package struct FrameWriter {
         isKnown = true
         output.append("\u{1B}[m\u{1B}[H\u{1B}[2J")
         pen = .plain
+        wanted = .plain
         place = (0, 0)
         isCursorShown = nil
     }
@@ -109,6 +112,8 @@ package struct FrameWriter {
     }
 
     private mutating func setPen(_ style: Style) {
+        if style == wanted { return }
+        wanted = style
         var style = style
         style.foreground = style.foreground.reduced(to: colors)
         style.background = style.background.reduced(to: colors)
@@ -137,19 +142,15 @@ package struct FrameWriter {
             }
             column = writeRun(from: first, upTo: blankFrom, row, buffer)
         }
-        shown.replaceSubrange(start..<start + width, with: buffer.cells[start..<start + width])
+        for index in start..<start + width { shown[index] = buffer.cells[index] }
     }
 
-    /// Unequal bytes may still be equal cells: there are some that mean nothing.
     private static func areEqual(
         _ new: UnsafeBufferPointer<Cell>, _ old: UnsafeBufferPointer<Cell>, _ range: Range<Int>
     ) -> Bool {
         guard let first = new.baseAddress, let second = old.baseAddress else { return true }
         let byteCount = range.count * MemoryLayout<Cell>.stride
-        if memcmp(first + range.lowerBound, second + range.lowerBound, byteCount) == 0 {
-            return true
-        }
-        return new[range].elementsEqual(old[range])
+        return memcmp(first + range.lowerBound, second + range.lowerBound, byteCount) == 0
     }
 
     /// The first column from which on all is blank; the width if the last cell is not.
@@ -162,12 +163,11 @@ package struct FrameWriter {
     /// The next column that is not as it should be: of a wide grapheme, the first one.
     private func nextChange(from column: Int, _ start: Int, _ cells: [Cell]) -> Int? {
         if isRestDoubtful { return column < size.width ? column : nil }
-        return (column..<max(size.width, column)).first {
-            cells[start + $0] != shown[start + $0]
-        }.map { change in
-            let isRight = cells[start + change].glyph == .continuation
-            return isRight ? max(change - 1, column) : change
-        }
+        var change = column
+        while change < size.width, cells[start + change] == shown[start + change] { change += 1 }
+        if change >= size.width { return nil }
+        let isRight = cells[start + change].glyph == .continuation
+        return isRight ? max(change - 1, column) : change
     }
 
     /// Writes what has changed, up to where enough has not to be worth a move.
@@ -210,7 +210,10 @@ package struct FrameWriter {
             column + 1 < size.width && buffer.cells[index + 1].glyph == .continuation
         let next = column + (isWide ? 2 : 1)
         setPen(cell.style)
-        if cell.glyph == .continuation {
+        if 0x20..<0x7F ~= cell.glyph.code, !isWide {
+            output.append(UInt8(cell.glyph.code))
+            place = next < size.width ? (next, row) : (nil, row)
+        } else if cell.glyph == .continuation {
             // The right half of nothing.
             output.append(0x20)
             place = next < size.width ? (next, row) : (nil, row)

@@ -300,7 +300,7 @@ struct FakeTerminal {
             main = nil
         default: return fail("mode", Array("\(mode)".utf8))
         }
-        if mode == 2026, isSet == (modes[2026] ?? false) { fail("nested frame", []) }
+        if mode == 2026, isSet, modes[2026] == true { fail("nested frame", []) }
         modes[mode] = isSet
     }
 

@@ -55,7 +55,7 @@ struct RandomSession {
         if random.below(3) == 0 { return .plain }
         return Style(
             foreground: randomColor(), background: randomColor(),
-            attributes: .init(rawValue: UInt8(random.below(64) & random.below(64))))
+            attributes: .init(rawValue: UInt32(random.below(64) & random.below(64))))
     }
 
     private mutating func randomRect() -> Rect {
