@@ -99,6 +99,7 @@ let package = Package(
         .library(name: "RelayStore", targets: ["RelayStore", "RelayArtifacts"]),
         .library(name: "RelayNetwork", targets: ["RelayNetwork"]),
         .library(name: "EventStore", targets: ["EventStore"]),
+        .library(name: "TerminalUI", targets: ["TerminalUI"]),
     ],
     dependencies: [
         .package(
@@ -120,6 +121,7 @@ let package = Package(
             providers: [.apt(["libwebsockets-dev"])]),
 
         room("Threads"),
+        room("TerminalUI", ["Threads"]),
         room("Zlib", ["CZlib"]),
         room("RelayJSON"),
         room("GraphQLLanguage", ["RelayJSON", "Threads"]),
@@ -255,6 +257,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        tests(of: "TerminalUI", ["Threads"]),
         tests(of: "Threads"),
         tests(of: "RelayJSON"),
         tests(of: "Digests"),

@@ -1,0 +1,93 @@
+/// Which node gets the keys.
+@MainActor
+package final class Focus {
+    private unowned let graph: ViewGraph
+    package private(set) weak var focused: ViewNode?
+    /// Where among the focusable nodes the focus was: if its node is gone, the one in its place has it.
+    private var place = 0
+    /// Whether it went to another node since it was settled last.
+    package private(set) var hasMoved = false
+
+    init(_ graph: ViewGraph) { self.graph = graph }
+
+    func forget(_ node: ViewNode) {
+        if focused === node { focused = nil }
+    }
+
+    package func move(to node: ViewNode) {
+        guard node !== focused, node.isFocusable else { return }
+        focused = node
+        hasMoved = true
+        var above: ViewNode? = node
+        while let current = above {
+            current.focusArrived(at: node)
+            above = current.parent
+        }
+        graph.needsFrame()
+    }
+
+    /// After views have changed: a node has the focus if any can have it.
+    func settle(in root: ViewNode) {
+        let nodes = focusable(below: root)
+        if let focused, let index = nodes.firstIndex(where: { $0 === focused }) {
+            place = index
+            hasMoved = false
+            return
+        }
+        focused = nil
+        hasMoved = false
+        guard !nodes.isEmpty else { return }
+        move(to: nodes[min(place, nodes.count - 1)])
+    }
+
+    private func focusable(below node: ViewNode) -> [ViewNode] {
+        var found: [ViewNode] = []
+        func collect(_ node: ViewNode) {
+            if node.isFocusable { found.append(node) }
+            for child in node.focusChildren { collect(child) }
+        }
+        collect(node)
+        return found
+    }
+
+    // MARK: Keys
+
+    func handle(_ key: KeyPress, _ root: ViewNode?) -> Bool {
+        // Without a focusable node, keys are for those who listen to them anywhere.
+        var node = focused ?? root.flatMap(innermost)
+        while let current = node {
+            if current.handle(key) { return true }
+            node = current.parent
+        }
+        switch (key.key, key.modifiers) {
+        case (.tab, []), (.tab, .shift):
+            guard let root else { return false }
+            return step(key.modifiers.isEmpty ? 1 : -1, in: root)
+        default: return false
+        }
+    }
+
+    func handle(pasted text: String) -> Bool {
+        var node = focused
+        while let current = node {
+            if current.handle(pasted: text) { return true }
+            node = current.parent
+        }
+        return false
+    }
+
+    /// Moves on to the next focusable node, from the last to the first.
+    private func step(_ by: Int, in root: ViewNode) -> Bool {
+        let nodes = focusable(below: root)
+        guard !nodes.isEmpty else { return false }
+        let now = nodes.firstIndex { $0 === focused }
+        let next = now.map { ($0 + by + nodes.count) % nodes.count } ?? 0
+        move(to: nodes[next])
+        return true
+    }
+
+    /// The node below all others on the way of what was drawn last.
+    private func innermost(_ node: ViewNode) -> ViewNode {
+        node.focusChildren.last.map(innermost) ?? node
+    }
+}
