@@ -99,7 +99,6 @@ let package = Package(
         .library(name: "RelayStore", targets: ["RelayStore", "RelayArtifacts"]),
         .library(name: "RelayNetwork", targets: ["RelayNetwork"]),
         .library(name: "EventStore", targets: ["EventStore"]),
-        .library(name: "TerminalUI", targets: ["TerminalUI"]),
     ],
     dependencies: [
         .package(
