@@ -28,7 +28,7 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     private let lock = NSLock()
     private var loading: Set<Direction> = []
     /// The cursors from which a page was fetched that brought nobody further.
-    private var repeated: [Direction: String?] = [:]
+    private var repeated: [Direction: String] = [:]
 
     /// - Parameters:
     ///   - fragment: the fragment with the `@connection`.
@@ -109,9 +109,10 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         // was fetched again meanwhile.
         let isStuck = page(direction)?.cursor == cursor
         let isStuckAgain = lock.withLock {
-            repeated.updateValue(isStuck ? cursor : nil, forKey: direction) == .some(.some(cursor))
+            defer { repeated[direction] = isStuck ? cursor : nil }
+            return isStuck && repeated[direction] == cursor
         }
-        if isStuck, isStuckAgain || !errors.isEmpty {
+        if isStuckAgain || isStuck && !errors.isEmpty {
             let operation = environment.refetchOperation(fragment, variables)
             if errors.isEmpty {
                 throw RepeatedPageError(

@@ -23,7 +23,7 @@ package final class ViewGraph {
         let context = ViewContext(graph: self, environment: environment, parent: nil)
         let node = RootNode(context)
         self.root = node
-        node.begin(root)
+        node.setContent(root)
     }
 
     /// Takes everything out. Tasks of views end.
@@ -172,10 +172,6 @@ package final class ViewGraph {
 
 /// The node above all others: its view fills the screen.
 final class RootNode: ViewNode {
-    func begin(_ view: some View) {
-        children = [reconciled(nil) { view._reconcile($0, $1) }]
-    }
-
     override func sizeThatFits(_ proposal: Proposal) -> Size {
         Size(width: proposal.width ?? 0, height: proposal.height ?? 0)
     }

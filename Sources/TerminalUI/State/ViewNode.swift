@@ -54,6 +54,11 @@ public class ViewNode {
         return node
     }
 
+    /// Gives it a single view below it.
+    package final func setContent(_ content: some View) {
+        children = [reconciled(children.first) { content._reconcile($0, $1) }]
+    }
+
     // MARK: Evaluating
 
     /// Evaluates what has changed in it; see ``ViewGraph/invalidate(_:)``.

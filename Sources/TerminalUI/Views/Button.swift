@@ -17,7 +17,7 @@ public struct Button<Label: View>: PrimitiveView {
 
     package func update(_ node: ButtonNode, _ context: ViewContext) {
         node.action = action
-        node.update(label)
+        node.setContent(label)
     }
 }
 

@@ -134,10 +134,9 @@ package final class ListNode: ViewNode {
         }
         if count > 0, !visible.contains(where: { $0.index == current }) {
             // Only a row that has the focus is kept where nobody sees it.
-            if let node = currentNode, node.isMounted, contains(graph.focus.focused, node) {
-            } else if let nearest = visible.first {
-                current = nearest.index
-            }
+            let isFocused =
+                currentNode.map { $0.isMounted && contains(graph.focus.focused, $0) } ?? false
+            if !isFocused, let first = visible.first { current = first.index }
         }
         currentNode = count > 0 ? node(at: current, sources) : nil
         topNode = visible.first?.node

@@ -94,10 +94,6 @@ extension View {
 
 /// A view around another one.
 package class WrapperNode: ViewNode {
-    final func update(_ content: some View) {
-        children = [reconciled(children.first) { content._reconcile($0, $1) }]
-    }
-
     /// Several views in it are below each other.
     final var content: [ViewNode] { children.flatMap(\.layoutNodes) }
 
@@ -126,10 +122,6 @@ package class WrapperNode: ViewNode {
 
 /// A modifier that has no place of its own: several views in it stay several.
 package class TransparentNode: ViewNode {
-    final func update(_ content: some View) {
-        children = [reconciled(children.first) { content._reconcile($0, $1) }]
-    }
-
     package override var isTransparent: Bool { true }
 }
 
@@ -163,7 +155,7 @@ private final class InheritedChangeNode: TransparentNode {
             last = (inherited, value, values)
             environment = values
         }
-        update(content)
+        setContent(content)
     }
 }
 
@@ -178,7 +170,7 @@ private struct Padding<Content: View>: PrimitiveView {
 
     func update(_ node: PaddingNode, _ context: ViewContext) {
         (node.horizontal, node.vertical) = (max(horizontal, 0), max(vertical, 0))
-        node.update(content)
+        node.setContent(content)
     }
 }
 
@@ -214,7 +206,7 @@ private struct FrameView<Content: View>: PrimitiveView {
 
     func update(_ node: FrameNode, _ context: ViewContext) {
         node.limits = limits
-        node.update(content)
+        node.setContent(content)
     }
 }
 
@@ -267,7 +259,7 @@ private struct Lifetime<Content: View>: PrimitiveView {
     func makeNode(_ context: ViewContext) -> LifetimeNode { LifetimeNode(context) }
 
     func update(_ node: LifetimeNode, _ context: ViewContext) {
-        node.update(content)
+        node.setContent(content)
         node.begin(appeared, task)
     }
 }
@@ -302,7 +294,7 @@ private struct KeyHandler<Content: View>: PrimitiveView {
 
     func update(_ node: KeyHandlerNode, _ context: ViewContext) {
         node.action = action
-        node.update(content)
+        node.setContent(content)
     }
 }
 

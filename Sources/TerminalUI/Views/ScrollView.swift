@@ -7,7 +7,9 @@ public struct ScrollView<Content: View>: PrimitiveView {
     public init(@ViewBuilder content: () -> Content) { self.content = content() }
 
     package func makeNode(_ context: ViewContext) -> ScrollNode { ScrollNode(context) }
-    package func update(_ node: ScrollNode, _ context: ViewContext) { node.update(content) }
+    package func update(_ node: ScrollNode, _ context: ViewContext) {
+        node.setContent(content)
+    }
 }
 
 package final class ScrollNode: WrapperNode {

@@ -73,7 +73,7 @@ package final class StackNode: ViewNode {
 
     func update(_ layout: StackLayout, _ content: some View) {
         self.layout = layout
-        children = [reconciled(children.first) { content._reconcile($0, $1) }]
+        setContent(content)
     }
 
     /// The layout nodes of what is inside.
@@ -115,7 +115,7 @@ package final class LayersNode: ViewNode {
 
     func update(_ alignment: Alignment, _ content: some View) {
         self.alignment = alignment
-        children = [reconciled(children.first) { content._reconcile($0, $1) }]
+        setContent(content)
     }
 
     private var layers: [ViewNode] { children.flatMap(\.layoutNodes) }
@@ -169,19 +169,22 @@ package final class SpacerNode: ViewNode {
 
     package override func sizeThatFits(_ proposal: Proposal) -> Size {
         // It takes room in the direction of its stack only.
-        let isHorizontal = (stack?.layout.isHorizontal) ?? false
+        let isHorizontal = isInRow
         let room = isHorizontal ? proposal.width : proposal.height
         let length = max(room ?? minLength, minLength)
         return isHorizontal ? Size(width: length, height: 0) : Size(width: 0, height: length)
     }
+}
 
-    private var stack: StackNode? {
+extension ViewNode {
+    /// Whether the innermost stack around it is a row.
+    fileprivate var isInRow: Bool {
         var node = parent
         while let current = node {
-            if let stack = current as? StackNode { return stack }
+            if let stack = current as? StackNode { return stack.layout.isHorizontal }
             node = current.parent
         }
-        return nil
+        return false
     }
 }
 
@@ -194,17 +197,8 @@ public struct Divider: PrimitiveView {
 }
 
 package final class DividerNode: ViewNode {
-    private var isVertical: Bool {
-        var node = parent
-        while let current = node {
-            if let stack = current as? StackNode { return stack.layout.isHorizontal }
-            node = current.parent
-        }
-        return false
-    }
-
     package override func sizeThatFits(_ proposal: Proposal) -> Size {
-        isVertical
+        isInRow
             ? Size(width: 1, height: proposal.height ?? 1)
             : Size(width: proposal.width ?? 1, height: 1)
     }
@@ -212,7 +206,7 @@ package final class DividerNode: ViewNode {
     package override func draw(into buffer: inout CellBuffer, clip: Rect) {
         var style = environment.style
         style.attributes.insert(.dim)
-        let line = Glyph(code: isVertical ? 0x2502 : 0x2500)
+        let line = Glyph(code: isInRow ? 0x2502 : 0x2500)
         buffer.fill(frame.intersection(clip), with: line, style: style)
     }
 }

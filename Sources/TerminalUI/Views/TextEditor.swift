@@ -9,15 +9,11 @@ public struct TextEditor: PrimitiveView {
     package func update(_ node: TextEditorNode, _ context: ViewContext) { node.text = text }
 }
 
-package final class TextEditorNode: ViewNode {
-    var text: Binding<String> = .constant("")
-    private var caret: TextCaret?
+package final class TextEditorNode: TextInputNode {
     /// The line and the column that are at the top left.
     private var scrolled = Position.zero
     /// The column to which Up and Down go back after shorter lines.
     private var column: Int?
-
-    package override var isFocusable: Bool { environment.isEnabled }
 
     package override func sizeThatFits(_ proposal: Proposal) -> Size {
         Size(width: max(proposal.width ?? 40, 1), height: max(proposal.height ?? 5, 1))
@@ -35,16 +31,6 @@ package final class TextEditorNode: ViewNode {
             offset -= line.count + 1
         }
         return (max(lines.count - 1, 0), lines.last?.count ?? 0)
-    }
-
-    private func edit(_ change: (inout TextCaret) -> Bool) -> Bool {
-        var caret = self.caret ?? TextCaret(at: text.wrappedValue.count)
-        caret.text = text.wrappedValue
-        guard change(&caret) else { return false }
-        self.caret = caret
-        if text.wrappedValue != caret.text { text.wrappedValue = caret.text }
-        graph.needsFrame()
-        return true
     }
 
     package override func handle(_ key: KeyPress) -> Bool {

@@ -24,11 +24,9 @@ public struct TextField: PrimitiveView {
     }
 }
 
-package final class TextFieldNode: ViewNode {
+package final class TextFieldNode: TextInputNode {
     private var prompt = ""
-    private var text: Binding<String> = .constant("")
     private var commit: @MainActor () -> Void = {}
-    private var caret: TextCaret?
     /// The column of the text that is at the left edge.
     private var scrolled = 0
 
@@ -40,20 +38,8 @@ package final class TextFieldNode: ViewNode {
         self.commit = commit
     }
 
-    package override var isFocusable: Bool { environment.isEnabled }
-
     package override func sizeThatFits(_ proposal: Proposal) -> Size {
         Size(width: max(proposal.width ?? 20, 1), height: 1)
-    }
-
-    private func edit(_ change: (inout TextCaret) -> Bool) -> Bool {
-        var caret = self.caret ?? TextCaret(at: text.wrappedValue.count)
-        caret.text = text.wrappedValue
-        guard change(&caret) else { return false }
-        self.caret = caret
-        if text.wrappedValue != caret.text { text.wrappedValue = caret.text }
-        graph.needsFrame()
-        return true
     }
 
     package override func handle(_ key: KeyPress) -> Bool {
@@ -100,6 +86,25 @@ package final class TextFieldNode: ViewNode {
         scrolled = min(max(scrolled, column - frame.size.width + 1), column)
         let place = Position(column: frame.origin.column - scrolled, row: frame.origin.row)
         buffer.write(value, at: place, style: style, clip: clip)
+    }
+}
+
+/// The node of a view in which people write.
+package class TextInputNode: ViewNode {
+    final var text: Binding<String> = .constant("")
+    /// Nil until something was written: at the end.
+    private(set) final var caret: TextCaret?
+
+    package final override var isFocusable: Bool { environment.isEnabled }
+
+    final func edit(_ change: (inout TextCaret) -> Bool) -> Bool {
+        var caret = self.caret ?? TextCaret(at: text.wrappedValue.count)
+        caret.text = text.wrappedValue
+        guard change(&caret) else { return false }
+        self.caret = caret
+        if text.wrappedValue != caret.text { text.wrappedValue = caret.text }
+        graph.needsFrame()
+        return true
     }
 }
 
