@@ -10,9 +10,8 @@ struct DocumentSet: Sendable {
     private let fragmentsByName: [String: FragmentDefinition]
     /// The variables that fragments declare, with what is wrong with the declarations.
     private let declarations: [String: FragmentDeclarations]
-    /// The arguments for which null differs from no value, by the names of their fields. A field of an interface is one
-    /// with that of its objects, also where they do not have the same default.
-    let distinguishedArguments: [String: Set<String>]
+    /// The names of arguments for which null differs from no value, sorted; see ``Argument/distinguishesNull``.
+    let nullArguments: [String]
 
     init(_ documents: [Document], schema: Schema) {
         self.schema = schema
@@ -20,13 +19,8 @@ struct DocumentSet: Sendable {
         fragments = documents.flatMap(\.fragments)
         fragmentsByName = Dictionary(
             fragments.map { ($0.name.value, $0) }, uniquingKeysWith: { first, _ in first })
-        var distinguished: [String: Set<String>] = [:]
-        for field in schema.types.lazy.flatMap(\.fields) {
-            for argument in field.arguments where argument.distinguishesNull {
-                distinguished[field.name, default: []].insert(argument.name)
-            }
-        }
-        distinguishedArguments = distinguished
+        let arguments = schema.types.lazy.flatMap(\.fields).flatMap(\.arguments)
+        nullArguments = Set(arguments.filter(\.distinguishesNull).map(\.name)).sorted()
         declarations = fragmentsByName.compactMapValues { fragment in
             fragment.directives.named(RelayDirectives.argumentDefinitions).map {
                 FragmentDeclarations($0, schema: schema)

@@ -17,7 +17,7 @@ struct RandomArtifact {
                 name: isUsual ? fragment.name : self.text(),
                 argumentDefinitions: isUsual
                     ? fragment.argumentDefinitions : list { $0.definition() },
-                selections: list { $0.normalization(3) }),
+                selections: list { $0.normalization(3) }, nullArguments: list { $0.text() }),
             params: RequestParameters(
                 name: flag() ? fragment.name : self.text(),
                 operationKind: random.pick([.query, .mutation, .subscription]), text: text,

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func wholeFloatsAreWrittenAsJavaScriptDoes() {
-        let key = StorageKey(name: "at", values: ["x": 1.0, "y": 0.5, "z": -3])
+        let key = StorageKey(name: "at", values: ["x": 1.0, "y": 0.5, "z": -3]) { _ in false }
         #expect(key.constant == "at(x:1,y:0.5,z:-3)")
     }
 

@@ -44,7 +44,7 @@ import Testing
                   user(id:$id or null) -> User
                     userId
                     client
-                      isSelected(id:$mine)
+                      isSelected(id:$mine or null)
                     client
                       draft -> Draft
                         client
@@ -64,7 +64,7 @@ import Testing
                   user(id:$id or null) -> User
                     userId
                     client
-                      isSelected(id:$mine)
+                      isSelected(id:$mine or null)
                     client
                       draft -> Draft
                         client

@@ -103,7 +103,8 @@ import Testing
         #expect(try info(store, "hasNextPage") == .bool(false))
     }
 
-    @Test func aFilterThatIsNullIsAnotherWhereTheSchemaHasADefault() throws {
+    /// With or without a default: a list of the client's own is named without a schema.
+    @Test func aFilterThatIsNullIsAnotherThanNone() throws {
         let store = Store.quiet()
         let handler = ConnectionHandler.default
         func page(_ id: String) -> JSONValue {

@@ -1,4 +1,6 @@
+import GraphQLLanguage
 import RelayArtifacts
+import RelayIR
 import RelayJSON
 import Testing
 
@@ -342,6 +344,31 @@ import Testing
             root.setLinkedRecord("user", args: none, record: user)
         }
         #expect(store.field("client:root", "user(id:null)") == .link("me"))
+    }
+
+    /// An updater that names a field before any operation did knows the schema of its own operation, and of no other.
+    @Test func anUpdaterTellsNullFromNoneAsItsSchemaDoes() throws {
+        let none: VariableData = ["id": VariableValue.null]
+        func named(by operation: OperationDescriptor) throws -> Store {
+            let store = Store.quiet()
+            try store.commitPayload(operation, Array(#"{"data":{}}"#.utf8)) { store, _ in
+                let user = store.create(dataID: "u", typeName: "User")
+                store.root.setLinkedRecord("user", args: none, record: user)
+            }
+            return store
+        }
+        let store = try named(by: TodoDocuments.operation("Me"))
+        #expect(store.field("client:root", "user(id:null)") == .link("u"))
+        #expect(store.field("client:root", "user") == nil)
+
+        let schema = "type Query { user(id: ID): User } type User { id: ID! }"
+        let other = try RelayDocuments(
+            Document(parsing: "query Other { user { id } }"),
+            schema: Schema.build([Source(schema)]))
+        let request = try #require(other.operation("Other")).request
+        let plain = try named(by: OperationDescriptor(request, variables: [:]))
+        #expect(plain.field("client:root", "user") == .link("u"))
+        #expect(plain.field("client:root", "user(id:null)") == nil)
     }
 
     @Test func aRecordThatContainsItselfIsOneRecord() throws {

@@ -7,7 +7,9 @@ public protocol Argument: Sendable {
     func value(from variables: VariableData) -> VariableValue?
     /// Whether the value is the same with all variables.
     var isConstant: Bool { get }
-    /// Whether null is another value of the field than that without the argument: the schema has a default for it.
+    /// Whether the field with null for it is another than the field without it. It is for arguments of a name for which
+    /// the schema has a default anywhere: one rule for all fields, since a field of an interface is one with that of
+    /// its objects, and updaters name fields without knowing types.
     var distinguishesNull: Bool { get }
 }
 

@@ -107,9 +107,11 @@ struct ArtifactDecoder {
             try isPresent(&parts)
             ? try elements { decoder in try decoder.definition() } : reader.argumentDefinitions
         let name = try optionalText(&parts) ?? reader.name
+        let nullArguments = try optionalList(&parts) { decoder in try decoder.text() }
         try end(&parts)
         return NormalizationOperation(
-            name: name, argumentDefinitions: definitions, selections: selections)
+            name: name, argumentDefinitions: definitions, selections: selections,
+            nullArguments: nullArguments)
     }
 
     private mutating func abstractType() throws -> TypeCondition {

@@ -12,6 +12,7 @@ extension ConcreteRequest {
                 .array(encoder.selections(operation.selections)),
                 isSame ? nil : .array(encoder.definitions(operation.argumentDefinitions)),
                 operation.name == name ? nil : .string(operation.name),
+                .list(operation.nullArguments.map { .string($0) }),
             ])
         return encoder.text(
             name,

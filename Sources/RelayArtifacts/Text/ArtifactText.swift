@@ -10,7 +10,7 @@ package import RelayJSON
 //     types       the abstract types that nodes name by their place here: [[name, key, object type…]…]
 //     kind        1 query, 2 mutation, 3 subscription
 //     reader      [type, selections, definitions, metadata]
-//     operation   [selections, definitions, operation name]
+//     operation   [selections, definitions, operation name, [argument that tells null from none…]]
 //     definition  name   [name, default]   [0, name] (declared by the operation)
 //     metadata    [plural, catch, throws, connections, refetch, root type]
 //     connection  [path, forward, backward]; a direction is [count, cursor]

@@ -7,11 +7,11 @@ import RelayArtifacts
 /// give the same storage key: an `ID` is always a string, a `Float` is never an integer.
 struct ArgumentBuilder {
     let schema: Schema
-    private let distinguished: [String: Set<String>]
+    private let nullArguments: Set<String>
 
     init(_ documents: DocumentSet) {
         schema = documents.schema
-        distinguished = documents.distinguishedArguments
+        nullArguments = Set(documents.nullArguments)
     }
 
     /// Variables with their defaults.
@@ -29,9 +29,11 @@ struct ArgumentBuilder {
         -> [any RelayArtifacts.Argument]
     {
         arguments.map {
-            argument(
-                $0.name.value, $0.value, field.argument($0.name.value)?.type,
-                distinguishesNull: distinguished[field.name]?.contains($0.name.value) ?? false)
+            let type = field.argument($0.name.value)?.type
+            return argument(
+                $0.name.value, $0.value, type,
+                distinguishesNull: type?.isNonNull != true
+                    && nullArguments.contains($0.name.value))
         }
     }
 

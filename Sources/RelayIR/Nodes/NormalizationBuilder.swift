@@ -30,7 +30,8 @@ struct NormalizationBuilder {
         NormalizationOperation(
             name: operation.name?.value ?? "",
             argumentDefinitions: arguments.definitions(operation.variables),
-            selections: selections(tree, covered: [], abstractKey: nil))
+            selections: selections(tree, covered: [], abstractKey: nil),
+            nullArguments: documents.nullArguments)
     }
 
     /// - Parameters:

@@ -23,7 +23,7 @@ public final class ConnectionHandler: Handler {
     public func getConnectionID(
         parentID: DataID, key: String, filters: (any VariableDataConvertible)? = nil
     ) -> DataID {
-        parentID.clientID(storageKey: storageKey("__\(key)_connection", filters))
+        parentID.clientID(storageKey: storageKey("__\(key)_connection", filters) { _ in false })
     }
 
     // MARK: Edges

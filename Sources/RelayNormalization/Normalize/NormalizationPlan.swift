@@ -40,6 +40,7 @@ package final class NormalizationPlan: @unchecked Sendable {
     package convenience init(
         _ operation: NormalizationOperation, variables: VariableData, symbols: Symbols
     ) {
+        symbols.noteNullArguments(operation.nullArguments)
         self.init(
             [operation.selections], concreteType: symbols.name(Snapshot.rootTypeName),
             Context(variables: variables, symbols: symbols))

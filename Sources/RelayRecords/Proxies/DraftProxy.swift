@@ -188,7 +188,11 @@ public struct UpdaterError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Names a field by its arguments, the same for everyone who reads or writes it.
-package func storageKey(_ name: String, _ args: (any VariableDataConvertible)?) -> String {
+package func storageKey(
+    _ name: String, _ args: (any VariableDataConvertible)?,
+    distinguishesNull: (_ argument: String) -> Bool
+) -> String {
     guard let args else { return name }
-    return StorageKey(name: name, values: args.variableData).resolved(with: VariableData())
+    return StorageKey(name: name, values: args.variableData, distinguishesNull: distinguishesNull)
+        .resolved(with: VariableData())
 }

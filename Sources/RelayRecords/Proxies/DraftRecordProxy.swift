@@ -95,14 +95,9 @@ package final class DraftRecordProxy: RecordProxy {
         source.connections.connection(of: self, key: key, filters: filters)
     }
 
-    /// With a null argument, the field that the record has; if it has none of those that it may be, the one that the
-    /// operations of this process would read.
     private func key(_ name: String, _ args: (any VariableDataConvertible)?) -> String {
-        if let args {
-            let candidates = StorageKey.candidates(name, args.variableData)
-            if let found = candidates.first(where: { value($0) != nil }) { return found }
-        }
-        return storageKey(name, args)
+        let symbols = source.draft.snapshot.symbols
+        return storageKey(name, args, distinguishesNull: symbols.distinguishesNull)
     }
 
     package func value(_ key: String) -> FieldValue? {

@@ -1,4 +1,5 @@
 import Synchronization
+import Threads
 
 /// The number of a record's id in the store's ``Symbols``.
 @_spi(Rooms) public struct RecordIndex: Hashable, Sendable {
@@ -31,6 +32,7 @@ import Synchronization
     @_spi(Rooms) public let names = SymbolTable()
     @_spi(Rooms) public let shapes = ShapeTable()
     private let hasElementErrors = Atomic(false)
+    private let nullArguments = Lock<Set<String>>([])
 
     @_spi(Rooms) public init() {}
 
@@ -91,6 +93,20 @@ import Synchronization
 
     /// Texts that have a number.
     @_spi(Rooms) public var liveCount: Int { ids.liveCount + names.liveCount }
+
+    // MARK: Null
+
+    /// Takes over what an operation knows of the schema, before code that names fields at run time asks for it. There are
+    /// as many names as the schemas of the store's operations have.
+    @_spi(Rooms) public func noteNullArguments(_ names: [String]) {
+        if names.isEmpty { return }
+        nullArguments.withLock { $0.formUnion(names) }
+    }
+
+    /// Whether null for an argument makes another field than no value.
+    func distinguishesNull(_ argument: String) -> Bool {
+        nullArguments.withLock { $0.contains(argument) }
+    }
 
     // MARK: Pinning
 

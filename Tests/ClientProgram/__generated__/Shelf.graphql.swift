@@ -12,7 +12,7 @@ struct ShelfQuery: Relay.Operation, Hashable, Sendable {
             "node",["id","text","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",\#
             ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[[0,"first",1]]],\#
             [2,2,"todos","connection","Shelf_todos",0,[[0,"first",1]]]],"User",0,0,[["id",\#
-            "id",1]]]]],"query ShelfQuery($id: ID = \"me\") {\n\#
+            "id",1]]]],0,0,["id"]],"query ShelfQuery($id: ID = \"me\") {\n\#
               user(id: $id) {\n\#
                 id\n\#
                 ...Shelf_user\n\#
@@ -155,7 +155,7 @@ struct ShelfPaginationQuery: Relay.Operation, Hashable, Sendable {
             "__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
             "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[["first","count"],["after",\#
             "cursor"]]],[2,2,"todos","connection","Shelf_todos",0,[["first","count"],\#
-            ["after","cursor"]]]]],"id"],0,0,0,["id"]]]],\#
+            ["after","cursor"]]]]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
             "query ShelfPaginationQuery($count: Int, $cursor: String, $id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#

@@ -9,7 +9,8 @@ package struct DeferredTodoQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"DeferredTodoQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id",[2,\#
             "Item_todo"]]]],0,0,0,["id"]]],["id"]],[[[1,"node",["__typename",[3,"Todo",\#
-            ["text","complete"]],"id"],0,0,0,["id"]]]],"query DeferredTodoQuery($id: ID!) {\n\#
+            ["text","complete"]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
+            "query DeferredTodoQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ... on Todo {\n\#
@@ -96,7 +97,8 @@ package struct DeferredRenameMutation: MutationOperation, Hashable, Sendable {
             [1,"DeferredRenameMutation",0,2,["Mutation",[[1,"renameTodo",[[1,"todo",["id",\#
             [2,"Item_todo"]],"Todo"]],"RenameTodoPayload",0,0,["input"]]],["input"]],[[[1,\#
             "renameTodo",[[1,"todo",["id","text","complete"],"Todo"]],"RenameTodoPayload",0,\#
-            0,["input"]]]],"mutation DeferredRenameMutation($input: RenameTodoInput!) {\n\#
+            0,["input"]]],0,0,["id"]],\#
+            "mutation DeferredRenameMutation($input: RenameTodoInput!) {\n\#
               renameTodo(input: $input) {\n\#
                 todo {\n\#
                   id\n\#
@@ -216,7 +218,7 @@ package struct DeferredTodoAddedSubscription: Relay.Operation, Hashable, Sendabl
             [1,"DeferredTodoAddedSubscription",0,3,["Subscription",[[1,"todoAdded",[[1,\#
             "todo",["id",[2,"Item_todo"]],"Todo"]],"AddTodoPayload",0,0,["userId"]]],\#
             [["userId","me"]]],[[[1,"todoAdded",[[1,"todo",["id","text","complete"],\#
-            "Todo"]],"AddTodoPayload",0,0,["userId"]]]],\#
+            "Todo"]],"AddTodoPayload",0,0,["userId"]]],0,0,["id"]],\#
             "subscription DeferredTodoAddedSubscription($userId: ID! = \"me\") {\n\#
               todoAdded(userId: $userId) {\n\#
                 todo {\n\#

@@ -9,7 +9,7 @@ package struct RequiredNoneQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"RequiredNoneQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id",[0,"text",0,0,0,\#
             1]]]],0,0,0,["id"]]],["id"]],[[[1,"node",["__typename",[3,"Todo",["text"]],\#
-            "id"],0,0,0,["id"]]]],"query RequiredNoneQuery($id: ID!) {\n\#
+            "id"],0,0,0,["id"]]],0,0,["id"]],"query RequiredNoneQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ... on Todo {\n\#
@@ -89,7 +89,7 @@ package struct RequiredLogQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"RequiredLogQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id",[0,"text",0,0,0,\#
             2]]]],0,0,0,["id"]]],["id"]],[[[1,"node",["__typename",[3,"Todo",["text"]],\#
-            "id"],0,0,0,["id"]]]],"query RequiredLogQuery($id: ID!) {\n\#
+            "id"],0,0,0,["id"]]],0,0,["id"]],"query RequiredLogQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ... on Todo {\n\#
@@ -169,7 +169,7 @@ package struct RequiredThrowQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"RequiredThrowQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id",[0,"text",0,0,\#
             0,3]]]],0,0,0,["id"]]],["id"]],[[[1,"node",["__typename",[3,"Todo",["text"]],\#
-            "id"],0,0,0,["id"]]]],"query RequiredThrowQuery($id: ID!) {\n\#
+            "id"],0,0,0,["id"]]],0,0,["id"]],"query RequiredThrowQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ... on Todo {\n\#
@@ -249,7 +249,7 @@ package struct CaughtLeavesQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"CaughtLeavesQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id",[0,"text",0,0,0,\#
             0,1],[0,"complete",0,0,0,0,2]]]],0,0,0,["id"]]],["id"]],[[[1,"node",\#
-            ["__typename",[3,"Todo",["text","complete"]],"id"],0,0,0,["id"]]]],\#
+            ["__typename",[3,"Todo",["text","complete"]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
             "query CaughtLeavesQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
@@ -333,7 +333,8 @@ package struct CaughtNodeQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"CaughtNodeQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id","text",\#
             "complete"]]],0,0,0,["id"],0,0,1]],["id"]],[[[1,"node",["__typename",[3,"Todo",\#
-            ["text","complete"]],"id"],0,0,0,["id"]]]],"query CaughtNodeQuery($id: ID!) {\n\#
+            ["text","complete"]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
+            "query CaughtNodeQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ... on Todo {\n\#
@@ -416,7 +417,7 @@ package struct CaughtNodeAsNullQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"CaughtNodeAsNullQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id","text",\#
             "complete"]]],0,0,0,["id"],0,0,2]],["id"]],[[[1,"node",["__typename",[3,"Todo",\#
-            ["text","complete"]],"id"],0,0,0,["id"]]]],\#
+            ["text","complete"]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
             "query CaughtNodeAsNullQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
@@ -500,7 +501,8 @@ package struct CaughtRequiredQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"CaughtRequiredQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id",[0,"text",0,0,\#
             0,3]]]],0,0,0,["id"],0,0,1]],["id"]],[[[1,"node",["__typename",[3,"Todo",\#
-            ["text"]],"id"],0,0,0,["id"]]]],"query CaughtRequiredQuery($id: ID!) {\n\#
+            ["text"]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
+            "query CaughtRequiredQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ... on Todo {\n\#
@@ -580,7 +582,7 @@ package struct CaughtWholeQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"CaughtWholeQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id","text"]]],0,0,0,\#
             ["id"]]],["id"],[0,1]],[[[1,"node",["__typename",[3,"Todo",["text"]],"id"],0,0,\#
-            0,["id"]]]],"query CaughtWholeQuery($id: ID!) {\n\#
+            0,["id"]]],0,0,["id"]],"query CaughtWholeQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ... on Todo {\n\#
@@ -660,7 +662,7 @@ package struct CaughtWholeAsNullQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"CaughtWholeAsNullQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id","text"]]],\#
             0,0,0,["id"]]],["id"],[0,2]],[[[1,"node",["__typename",[3,"Todo",["text"]],\#
-            "id"],0,0,0,["id"]]]],"query CaughtWholeAsNullQuery($id: ID!) {\n\#
+            "id"],0,0,0,["id"]]],0,0,["id"]],"query CaughtWholeAsNullQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ... on Todo {\n\#
@@ -740,7 +742,7 @@ package struct ThrowingQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"ThrowingQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id","text"]]],0,0,0,\#
             ["id"]]],["id"],[0,0,1]],[[[1,"node",["__typename",[3,"Todo",["text"]],"id"],0,\#
-            0,0,["id"]]]],"query ThrowingQuery($id: ID!) {\n\#
+            0,0,["id"]]],0,0,["id"]],"query ThrowingQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ... on Todo {\n\#

@@ -13,7 +13,7 @@ package struct WindowQuery: Relay.Operation, Hashable, Sendable {
             "cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor","hasNextPage",\#
             "hasPreviousPage","startCursor"],"PageInfo"]],"TodoConnection",0,0,["first",\#
             "after","last","before"]],[2,2,"todos","connection","Window_todos",0,["first",\#
-            "after","last","before"]]],"User"]]],"query WindowQuery($first: Int,\#
+            "after","last","before"]]],"User"]],0,0,["id"]],"query WindowQuery($first: Int,\#
              $after: String, $last: Int, $before: String) {\n\#
               user {\n\#
                 id\n\#
@@ -178,7 +178,7 @@ package struct WindowPaginationQuery: Relay.Operation, Hashable, Sendable {
             ["id","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
             "hasNextPage","hasPreviousPage","startCursor"],"PageInfo"]],"TodoConnection",0,\#
             0,["first","after","last","before"]],[2,2,"todos","connection","Window_todos",0,\#
-            ["first","after","last","before"]]]],"id"],0,0,0,["id"]]]],\#
+            ["first","after","last","before"]]]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
             "query WindowPaginationQuery($first: Int, $after: String, $last: Int,\#
              $before: String, $id: ID!) {\n\#
               node(id: $id) {\n\#
@@ -281,7 +281,7 @@ package struct DoneQuery: Relay.Operation, Hashable, Sendable {
             ["id","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
             "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,["complete",[0,"first",2]]],[2,\#
             2,"todos","connection","Done_todos",0,["complete",[0,"first",2]],["complete"]]],\#
-            "User"]]],"query DoneQuery($complete: Boolean) {\n\#
+            "User"]],0,0,["id"]],"query DoneQuery($complete: Boolean) {\n\#
               user {\n\#
                 id\n\#
                 ...Done_user_hkzwkr\n\#
@@ -426,9 +426,9 @@ package struct DonePaginationQuery: Relay.Operation, Hashable, Sendable {
             ["id","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
             "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,["complete",["first","count"],\#
             ["after","cursor"]]],[2,2,"todos","connection","Done_todos",0,["complete",\#
-            ["first","count"],["after","cursor"]],["complete"]]]],"id"],0,0,0,["id"]]]],\#
-            "query DonePaginationQuery($count: Int, $cursor: String, $complete: Boolean,\#
-             $id: ID!) {\n\#
+            ["first","count"],["after","cursor"]],["complete"]]]],"id"],0,0,0,["id"]]],0,0,\#
+            ["id"]],"query DonePaginationQuery($count: Int, $cursor: String,\#
+             $complete: Boolean, $id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ...Done_user_171j1rt\n\#
@@ -521,7 +521,7 @@ package struct PreviewQuery: Relay.Operation, Hashable, Sendable {
             "endCursor"],"PageInfo"]],"TodoConnection",0,0,[[0,"first",2]]],[4,"all",[[1,\#
             "todos",[[1,"edges",[[1,"node",["id","__typename"],"Todo"],"cursor"],"TodoEdge",\#
             1]],"TodoConnection",0,0,[[0,"first",2]]],[2,2,"todos","connection",\#
-            "Preview_todos",0,[[0,"first",2]]]],1]],"User"]]],\#
+            "Preview_todos",0,[[0,"first",2]]]],1]],"User"]],0,0,["id"]],\#
             "query PreviewQuery($all: Boolean!) {\n\#
               user {\n\#
                 id\n\#
@@ -682,7 +682,7 @@ package struct PreviewPaginationQuery: Relay.Operation, Hashable, Sendable {
             "all",[[1,"todos",[[1,"edges",[[1,"node",["id","__typename"],"Todo"],"cursor"],\#
             "TodoEdge",1]],"TodoConnection",0,0,[["first","count"],["after","cursor"]]],[2,\#
             2,"todos","connection","Preview_todos",0,[["first","count"],["after",\#
-            "cursor"]]]],1]]],"id"],0,0,0,["id"]]]],\#
+            "cursor"]]]],1]]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
             "query PreviewPaginationQuery($count: Int, $cursor: String, $all: Boolean!,\#
              $id: ID!) {\n\#
               node(id: $id) {\n\#

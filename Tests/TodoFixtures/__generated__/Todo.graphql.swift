@@ -16,7 +16,7 @@ package struct UserQuery: Relay.Operation, Hashable, Sendable {
             "TodoEdge",1],[1,"pageInfo",[[0,"endCursor",0,0,0,["String"]],[0,"hasNextPage",\#
             0,0,0,["Boolean",0,1]]],"PageInfo"]],"TodoConnection",0,0,[[0,"first",10]]],[2,\#
             2,"todos","connection","List_todos",0,[[0,"first",10]]]],"User",0,0,[["id","id",\#
-            1]]]]],"query UserQuery($id: ID = \"me\") {\n\#
+            1]]]],0,0,["id"]],"query UserQuery($id: ID = \"me\") {\n\#
               user(id: $id) {\n\#
                 id\n\#
                 userId\n\#
@@ -179,7 +179,7 @@ package struct ListPaginationQuery: Relay.Operation, Hashable, Sendable {
             "complete","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",\#
             ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[["first",\#
             "count"],["after","cursor"]]],[2,2,"todos","connection","List_todos",0,\#
-            [["first","count"],["after","cursor"]]]]],"id"],0,0,0,["id"]]]],\#
+            [["first","count"],["after","cursor"]]]]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
             "query ListPaginationQuery($count: Int, $cursor: String, $id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
@@ -305,7 +305,8 @@ package struct TodoQuery: Relay.Operation, Hashable, Sendable {
             [1,"TodoQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id","text","complete"]]],0,\#
             0,0,["id"]]],["id"]],[[[1,"node",[[0,"__typename",0,0,0,["String",0,1]],[3,\#
             "Todo",[[0,"text",0,0,0,["String",0,1]],[0,"complete",0,0,0,["Boolean",0,1]]]],\#
-            [0,"id",0,0,0,["ID",0,1]]],0,0,0,["id"]]]],"query TodoQuery($id: ID!) {\n\#
+            [0,"id",0,0,0,["ID",0,1]]],0,0,0,["id"]]],0,0,["id"]],\#
+            "query TodoQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ... on Todo {\n\#
@@ -390,7 +391,7 @@ package struct LiveTodosQuery: Relay.Operation, Hashable, Sendable {
             "edges",[[1,"node",["id","text","complete"],"Todo"]],"TodoEdge",1]],\#
             "TodoConnection"]],"User"]]],[[[1,"user",["id","totalCount",[1,"todos",[[1,\#
             "edges",[[1,"node",["id","text","complete"],"Todo"]],"TodoEdge",1]],\#
-            "TodoConnection"]],"User"]]],"query LiveTodosQuery @live {\n\#
+            "TodoConnection"]],"User"]],0,0,["id"]],"query LiveTodosQuery @live {\n\#
               user {\n\#
                 id\n\#
                 totalCount\n\#
@@ -468,7 +469,8 @@ package struct NodesQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"NodesQuery",0,1,["Query",[[1,"nodes",[[3,"Todo",["id","text","complete"]]],\#
             0,1,0,["ids"]]],["ids"]],[[[1,"nodes",["__typename",[3,"Todo",["text",\#
-            "complete"]],"id"],0,1,0,["ids"]]]],"query NodesQuery($ids: [ID!]!) {\n\#
+            "complete"]],"id"],0,1,0,["ids"]]],0,0,["id"]],\#
+            "query NodesQuery($ids: [ID!]!) {\n\#
               nodes(ids: $ids) {\n\#
                 __typename\n\#
                 ... on Todo {\n\#
@@ -550,7 +552,7 @@ package struct ChangeTodoStatusMutation: MutationOperation, Hashable, Sendable {
             [1,"ChangeTodoStatusMutation",0,2,["Mutation",[[1,"changeTodoStatus",[[1,"todo",\#
             ["id","complete"],"Todo"]],"ChangeTodoStatusPayload",0,0,["input"]]],["input"]],\#
             [[[1,"changeTodoStatus",[[1,"todo",["id","complete"],"Todo"]],\#
-            "ChangeTodoStatusPayload",0,0,["input"]]]],\#
+            "ChangeTodoStatusPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation ChangeTodoStatusMutation($input: ChangeTodoStatusInput!) {\n\#
               changeTodoStatus(input: $input) {\n\#
                 todo {\n\#
@@ -667,7 +669,7 @@ package struct AddTodoMutation: MutationOperation, Hashable, Sendable {
             ["id","text","complete"],"Todo"]],"TodoEdge"]],"AddTodoPayload",0,0,["input"]]],\#
             ["input","connections"]],[[[1,"addTodo",[[1,"todoEdge",[[1,"node",["id","text",\#
             "complete"],"Todo"]],"TodoEdge"],[2,2,"todoEdge","appendEdge",0,0,0,0,\#
-            ["connections"]]],"AddTodoPayload",0,0,["input"]]]],\#
+            ["connections"]]],"AddTodoPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation AddTodoMutation($input: AddTodoInput!) {\n\#
               addTodo(input: $input) {\n\#
                 todoEdge {\n\#
@@ -817,7 +819,8 @@ package struct RenameTodoMutation: MutationOperation, Hashable, Sendable {
             [1,"RenameTodoMutation",0,2,["Mutation",[[1,"renameTodo",[[1,"todo",["id",\#
             "text"],"Todo"]],"RenameTodoPayload",0,0,["input"]]],["input"]],[[[1,\#
             "renameTodo",[[1,"todo",["id","text"],"Todo"]],"RenameTodoPayload",0,0,\#
-            ["input"]]]],"mutation RenameTodoMutation($input: RenameTodoInput!) {\n\#
+            ["input"]]],0,0,["id"]],\#
+            "mutation RenameTodoMutation($input: RenameTodoInput!) {\n\#
               renameTodo(input: $input) {\n\#
                 todo {\n\#
                   id\n\#
@@ -929,7 +932,7 @@ package struct RemoveTodoMutation: MutationOperation, Hashable, Sendable {
             [1,"RemoveTodoMutation",0,2,["Mutation",[[1,"removeTodo",["deletedTodoId"],\#
             "RemoveTodoPayload",0,0,["input"]]],["input","connections"]],[[[1,"removeTodo",\#
             ["deletedTodoId",[2,1,"deletedTodoId","deleteEdge",0,0,0,0,["connections"]]],\#
-            "RemoveTodoPayload",0,0,["input"]]]],\#
+            "RemoveTodoPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation RemoveTodoMutation($input: RemoveTodoInput!) {\n\#
               removeTodo(input: $input) {\n\#
                 deletedTodoId\n\#
@@ -1019,7 +1022,8 @@ package struct DeleteTodoMutation: MutationOperation, Hashable, Sendable {
             [1,"DeleteTodoMutation",0,2,["Mutation",[[1,"removeTodo",["deletedTodoId"],\#
             "RemoveTodoPayload",0,0,["input"]]],["input"]],[[[1,"removeTodo",\#
             ["deletedTodoId",[2,1,"deletedTodoId","deleteRecord"]],"RemoveTodoPayload",0,0,\#
-            ["input"]]]],"mutation DeleteTodoMutation($input: RemoveTodoInput!) {\n\#
+            ["input"]]],0,0,["id"]],\#
+            "mutation DeleteTodoMutation($input: RemoveTodoInput!) {\n\#
               removeTodo(input: $input) {\n\#
                 deletedTodoId\n\#
               }\n\#
@@ -1105,8 +1109,8 @@ package struct RecordIDsQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"RecordIDsQuery",0,1,["Query",[[5,["__id"]],[1,"user",[[5,["__id"]],[1,\#
             "todos",[[5,["__id"]]],"TodoConnection",0,0,[[0,"first",1]]]],"User"]]],[[[1,\#
-            "user",[[1,"todos",[],"TodoConnection",0,0,[[0,"first",1]]],"id"],"User"]]],\#
-            "query RecordIDsQuery {\n\#
+            "user",[[1,"todos",[],"TodoConnection",0,0,[[0,"first",1]]],"id"],"User"]],0,0,\#
+            ["id"]],"query RecordIDsQuery {\n\#
               user {\n\#
                 todos(first: 1) {\n\#
                   __typename\n\#
@@ -1159,7 +1163,8 @@ package struct TodoAddedSubscription: Relay.Operation, Hashable, Sendable {
             "text","complete"],"Todo"]],"AddTodoPayload",0,0,["userId"]]],[["userId",\#
             "me"]]],[[[1,"todoAdded",[[1,"todo",[[0,"id",0,0,0,["ID",0,1]],[0,"text",0,0,0,\#
             ["String",0,1]],[0,"complete",0,0,0,["Boolean",0,1]]],"Todo"]],"AddTodoPayload",\#
-            0,0,["userId"]]]],"subscription TodoAddedSubscription($userId: ID! = \"me\") {\n\#
+            0,0,["userId"]]],0,0,["id"]],\#
+            "subscription TodoAddedSubscription($userId: ID! = \"me\") {\n\#
               todoAdded(userId: $userId) {\n\#
                 todo {\n\#
                   id\n\#
@@ -1225,7 +1230,7 @@ package struct TodoRemovedSubscription: Relay.Operation, Hashable, Sendable {
             [1,"TodoRemovedSubscription",0,3,["Subscription",[[1,"todoRemoved",\#
             ["deletedTodoId"],"RemoveTodoPayload",0,0,["userId"]]],[["userId","me"]]],[[[1,\#
             "todoRemoved",["deletedTodoId",[2,1,"deletedTodoId","deleteRecord"]],\#
-            "RemoveTodoPayload",0,0,["userId"]]]],\#
+            "RemoveTodoPayload",0,0,["userId"]]],0,0,["id"]],\#
             "subscription TodoRemovedSubscription($userId: ID! = \"me\") {\n\#
               todoRemoved(userId: $userId) {\n\#
                 deletedTodoId\n\#

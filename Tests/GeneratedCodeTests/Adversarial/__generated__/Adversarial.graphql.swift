@@ -41,8 +41,8 @@ struct AdvQuery: Relay.Operation, Hashable, Sendable {
             "Optional",["name","title","some"]],[3,"Result",["title","result"]]],0,0,0,[[0,\#
             "id","1"]]],[1,"optional",["id",[1,"owner",["id"],"Result"]],"Optional",0,\#
             "required"],[1,"type",["value"],"Type",0,"Type_type"],[1,"optional",["id"],\#
-            "Optional",0,"a_b"]]],"query AdvQuery($filter: Filter, $by: By, $with: Boolean!,\#
-             $data: Data = OLD, $variables: Int) {\n\#
+            "Optional",0,"a_b"]],0,0,["default","init"]],"query AdvQuery($filter: Filter,\#
+             $by: By, $with: Boolean!, $data: Data = OLD, $variables: Int) {\n\#
               things(filter: $filter, by: $by) {\n\#
                 __typename\n\#
                 ... on Node {\n\#
@@ -1047,7 +1047,7 @@ struct AdvRefetchQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"AdvRefetchQuery",0,1,["Query",[[1,"node",[[2,"Adv_node"]],0,0,0,["id"]]],\#
             ["id"]],[[[1,"node",["__typename",[8,"Node"],"id",[3,"Other",["other"]]],0,0,0,\#
-            ["id"]]]],"query AdvRefetchQuery($id: ID!) {\n\#
+            ["id"]]],0,0,["default","init"]],"query AdvRefetchQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ...Adv_node\n\#
@@ -1114,8 +1114,9 @@ struct AdvMutation: MutationOperation, Hashable, Sendable {
             "Type",["self"]],[3,0,["id"]]],0,1],[1,"optional",["some","name","id"],\#
             "Optional"],"at"],"ChangePayload",0,0,["input"]],[1,"make",["__typename",[3,\#
             "Type",[[1,"type",["init","self","record"],"Type"]]],[3,0,["id"]]],0,0,0,\#
-            ["data","self",["init","init",1]]]]],"mutation AdvMutation($input: ChangeInput!,\#
-             $data: Data!, $self: String, $init: Int = 3) {\n\#
+            ["data","self",["init","init",1]]]],0,0,["default","init"]],\#
+            "mutation AdvMutation($input: ChangeInput!, $data: Data!, $self: String,\#
+             $init: Int = 3) {\n\#
               change(input: $input) {\n\#
                 node {\n\#
                   __typename\n\#
@@ -1773,7 +1774,7 @@ struct AdvSubscription: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"AdvSubscription",0,3,["Subscription",[[1,"ticked",["record"],"Type",0,0,\#
             [["default","default",1]]]],[["default","LOW"]]],[[[1,"ticked",["record"],\#
-            "Type",0,0,[["default","default",1]]]]],\#
+            "Type",0,0,[["default","default",1]]]],0,0,["default","init"]],\#
             "subscription AdvSubscription($default: Priority = LOW) {\n\#
               ticked(default: $default) {\n\#
                 record\n\#
@@ -1827,7 +1828,8 @@ struct Type_: Relay.Operation, Hashable, Sendable {
     static let node = ConcreteRequest(
         artifact: #"""
             [1,"Type",0,1,["Query",[[1,"type",[[1,"type",["value"],"Type"]],"Type"]]],[[[1,\#
-            "type",[[1,"type",["value"],"Type"]],"Type"]]],"query Type {\n\#
+            "type",[[1,"type",["value"],"Type"]],"Type"]],0,0,["default","init"]],\#
+            "query Type {\n\#
               type {\n\#
                 type {\n\#
                   value\n\#
@@ -1944,8 +1946,8 @@ struct AdvUpdateMutation: MutationOperation, Hashable, Sendable {
     static let node = ConcreteRequest(
         artifact: #"""
             [1,"AdvUpdateMutation",0,2,["Mutation",[[1,"update",["json"],"UpdatePayload",0,\#
-            0,["input"]]],["input"]],[[[1,"update",["json"],"UpdatePayload",0,0,\#
-            ["input"]]]],"mutation AdvUpdateMutation($input: UpdateInput!) {\n\#
+            0,["input"]]],["input"]],[[[1,"update",["json"],"UpdatePayload",0,0,["input"]]],\#
+            0,0,["default","init"]],"mutation AdvUpdateMutation($input: UpdateInput!) {\n\#
               update(input: $input) {\n\#
                 json\n\#
               }\n\#
@@ -2032,8 +2034,8 @@ struct AdvRenameMutation: MutationOperation, Hashable, Sendable {
     static let node = ConcreteRequest(
         artifact: #"""
             [1,"AdvRenameMutation",0,2,["Mutation",[[1,"rename",["json"],"UpdatePayload",0,\#
-            0,["input"]]],["input"]],[[[1,"rename",["json"],"UpdatePayload",0,0,\#
-            ["input"]]]],"mutation AdvRenameMutation($input: RenameInput!) {\n\#
+            0,["input"]]],["input"]],[[[1,"rename",["json"],"UpdatePayload",0,0,["input"]]],\#
+            0,0,["default","init"]],"mutation AdvRenameMutation($input: RenameInput!) {\n\#
               rename(input: $input) {\n\#
                 json\n\#
               }\n\#
@@ -2122,7 +2124,8 @@ struct AdvCountQuery: Relay.Operation, Hashable, Sendable {
             [1,"AdvCountQuery",0,1,["Query",[[1,"type",[[2,"Adv_count",["n"]]],"Type",0,\#
             "given"],[1,"type",[[2,"Adv_count"]],"Type",0,"bare"]],["n"]],[[[1,"type",[[0,\#
             "default",0,[["in","n"]]]],"Type",0,"given"],[1,"type",[[0,"default",0,[[0,"in",\#
-            10]]]],"Type",0,"bare"]]],"query AdvCountQuery($n: Int) {\n\#
+            10]]]],"Type",0,"bare"]],0,0,["default","init"]],\#
+            "query AdvCountQuery($n: Int) {\n\#
               given: type {\n\#
                 ...Adv_count_1ckacab\n\#
               }\n\#
@@ -2232,8 +2235,8 @@ struct AdvGuardQuery: Relay.Operation, Hashable, Sendable {
             "owner",["title"],0,0,0,0,0,2]],1]]],[3,"Optional",["id","some",[1,"owner",\#
             ["title"],"Result"]]]]]],["with"]],[[[1,"thing",["__typename",[3,0,[[4,"with",\#
             ["some",[1,"owner",["__typename","title",[3,1,["id"]]]]],1]]],[3,"Optional",\#
-            ["id","some",[1,"owner",["title","id"],"Result"]]],[3,1,["id"]]]]]],\#
-            "query AdvGuardQuery($with: Boolean!) {\n\#
+            ["id","some",[1,"owner",["title","id"],"Result"]]],[3,1,["id"]]]]],0,0,\#
+            ["default","init"]],"query AdvGuardQuery($with: Boolean!) {\n\#
               thing {\n\#
                 __typename\n\#
                 ... on Owned {\n\#
@@ -2343,7 +2346,7 @@ struct AdvTextMutation: MutationOperation, Hashable, Sendable {
             "\"# \\#(1) \"\"\" 😀 é \\n\n\###
             \t\r\u0007 ##\"\"\"##"]]]]],[[[1,"make",["__typename",[3,0,["id"]]],0,0,0,[[0,\###
             "data","INIT"],[0,"self","\"# \\#(1) \"\"\" 😀 é \\n\n\###
-            \t\r\u0007 ##\"\"\"##"]]]]],"mutation AdvTextMutation {\n\###
+            \t\r\u0007 ##\"\"\"##"]]]],0,0,["default","init"]],"mutation AdvTextMutation {\n\###
               make(data: INIT,\###
              self: \"\\\"# \\\\#(1) \\\"\\\"\\\" 😀 é \\\\n\\n\\t\\r\\u0007 ##\\\"\\\"\\\"##\") {\n\###
                 __typename\n\###
@@ -2454,7 +2457,7 @@ struct AdvRootQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"AdvRootQuery",0,1,["Query",["__typename",[1,"type",["value"],"Type"],[2,\#
             "Adv_root"]]],[["__typename",[1,"type",["value"],"Type"],[0,"__typename",\#
-            "root"]]],"query AdvRootQuery {\n\#
+            "root"]],0,0,["default","init"]],"query AdvRootQuery {\n\#
               __typename\n\#
               type {\n\#
                 value\n\#
@@ -2524,7 +2527,7 @@ struct AdvRootMutation: MutationOperation, Hashable, Sendable {
             [1,"AdvRootMutation",[["Node",1,"Optional","Result","Other"]],2,["Mutation",\#
             ["__typename",[1,"make",["__typename"],0,0,0,[[0,"data","INIT"]]]]],\#
             [["__typename",[1,"make",["__typename",[3,0,["id"]]],0,0,0,[[0,"data",\#
-            "INIT"]]]]],"mutation AdvRootMutation {\n\#
+            "INIT"]]]],0,0,["default","init"]],"mutation AdvRootMutation {\n\#
               __typename\n\#
               make(data: INIT) {\n\#
                 __typename\n\#
@@ -2638,7 +2641,7 @@ struct AdvOuterQuery: Relay.Operation, Hashable, Sendable {
     static let node = ConcreteRequest(
         artifact: #"""
             [1,"AdvOuterQuery",0,1,["Query",[[1,"type",[[2,"Adv_outer"]],"Type"]]],[[[1,\#
-            "type",["default"],"Type"]]],"query AdvOuterQuery {\n\#
+            "type",["default"],"Type"]],0,0,["default","init"]],"query AdvOuterQuery {\n\#
               type {\n\#
                 ...Adv_outer\n\#
               }\n\#
@@ -2707,7 +2710,8 @@ struct AdvListQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"AdvListQuery",[["Node",1,"Optional","Result","Other"]],1,["Query",[[2,\#
             "Adv_list"]]],[[[1,"things",["__typename",[3,0,["id"]]],0,1,0,[[0,"filter",\#
-            {"and":[{"inout":1,"self":5}],"inout":1}]]]]],"query AdvListQuery {\n\#
+            {"and":[{"inout":1,"self":5}],"inout":1}]]]],0,0,["default","init"]],\#
+            "query AdvListQuery {\n\#
               ...Adv_list\n\#
             }\n\#
             \n\#
@@ -2776,7 +2780,7 @@ struct AdvTimesQuery: Relay.Operation, Hashable, Sendable {
     static let node = ConcreteRequest(
         artifact: #"""
             [1,"AdvTimesQuery",0,1,["Query",[[0,"times",0,["of"]]],["of"]],[[[0,"times",0,\#
-            ["of"]]]],"query AdvTimesQuery($of: Times) {\n\#
+            ["of"]]],0,0,["default","init"]],"query AdvTimesQuery($of: Times) {\n\#
               times(of: $of)\n\#
             }\n\#
             "]
@@ -2828,8 +2832,9 @@ struct AdvWordsQuery: Relay.Operation, Hashable, Sendable {
             "default","self",[["in","Variables"]]],[0,"default","record",[["in",\#
             "VariableData"]]],[0,"default","value",[["in","rawValue"]]],[0,"default","a",\#
             [["in","Set"]]],[0,"default","b",[["in","hash"]]],[0,"default","c",[["in",\#
-            "Int"]]]],"Type"]]],"query AdvWordsQuery($RawValue: Int, $Variables: Int,\#
-             $VariableData: Int, $rawValue: Int, $Set: Int, $hash: Int, $Int: Int) {\n\#
+            "Int"]]]],"Type"]],0,0,["default","init"]],"query AdvWordsQuery($RawValue: Int,\#
+             $Variables: Int, $VariableData: Int, $rawValue: Int, $Set: Int, $hash: Int,\#
+             $Int: Int) {\n\#
               type {\n\#
                 init: default(in: $RawValue)\n\#
                 self: default(in: $Variables)\n\#
@@ -2940,7 +2945,8 @@ struct AdvSharedMutation: MutationOperation, Hashable, Sendable {
             ["value"]],[3,0,["id"]]],0,1],[1,"thing",["__typename",[3,"Type",["value"]],[3,\#
             0,["id"]]]]],"ChangePayload",0,"one",["input"]],[1,"change",[[1,"things",\#
             ["__typename",[3,"Type",["value"]],[3,0,["id"]]],0,1]],"ChangePayload",0,"two",\#
-            ["input"]]]],"mutation AdvSharedMutation($input: ChangeInput!) {\n\#
+            ["input"]]],0,0,["default","init"]],\#
+            "mutation AdvSharedMutation($input: ChangeInput!) {\n\#
               one: change(input: $input) {\n\#
                 things {\n\#
                   __typename\n\#

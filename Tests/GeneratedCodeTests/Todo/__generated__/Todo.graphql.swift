@@ -12,8 +12,8 @@ public struct ShelfQuery: Relay.Operation, Hashable, Sendable {
             "userId","totalCount",[1,"todos",[[1,"edges",[[1,"node",["id","text","complete",\#
             "__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
             "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[[0,"first",10]]],[2,2,"todos",\#
-            "connection","Shelf_todos",0,[[0,"first",10]]]],"User",0,0,[["id","id",1]]]]],\#
-            "query ShelfQuery($id: ID = \"me\") {\n\#
+            "connection","Shelf_todos",0,[[0,"first",10]]]],"User",0,0,[["id","id",1]]]],0,\#
+            0,["id"]],"query ShelfQuery($id: ID = \"me\") {\n\#
               user(id: $id) {\n\#
                 id\n\#
                 userId\n\#
@@ -176,7 +176,7 @@ public struct ShelfPaginationQuery: Relay.Operation, Hashable, Sendable {
             "complete","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",\#
             ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[["first",\#
             "count"],["after","cursor"]]],[2,2,"todos","connection","Shelf_todos",0,\#
-            [["first","count"],["after","cursor"]]]]],"id"],0,0,0,["id"]]]],\#
+            [["first","count"],["after","cursor"]]]]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
             "query ShelfPaginationQuery($count: Int, $cursor: String, $id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
@@ -302,7 +302,7 @@ public struct BookQuery: Relay.Operation, Hashable, Sendable {
             [1,"BookQuery",0,1,["Query",[[1,"node",["id",[3,"Todo",[[4,"short",["text"]],\#
             "complete",[2,"Book_todo"]]],[3,"User",["totalCount"]]],0,0,0,["id"]]],["id",\#
             ["short",false]]],[[[1,"node",["__typename","id",[3,"Todo",["complete","text"]],\#
-            [3,"User",["totalCount"]]],0,0,0,["id"]]]],"query BookQuery($id: ID!,\#
+            [3,"User",["totalCount"]]],0,0,0,["id"]]],0,0,["id"]],"query BookQuery($id: ID!,\#
              $short: Boolean = false) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
@@ -432,7 +432,7 @@ public struct ChangeTodoStatusMutation: MutationOperation, Hashable, Sendable {
             [1,"ChangeTodoStatusMutation",0,2,["Mutation",[[1,"changeTodoStatus",[[1,"todo",\#
             ["id","complete"],"Todo"]],"ChangeTodoStatusPayload",0,0,["input"]]],["input"]],\#
             [[[1,"changeTodoStatus",[[1,"todo",["id","complete"],"Todo"]],\#
-            "ChangeTodoStatusPayload",0,0,["input"]]]],\#
+            "ChangeTodoStatusPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation ChangeTodoStatusMutation($input: ChangeTodoStatusInput!) {\n\#
               changeTodoStatus(input: $input) {\n\#
                 todo {\n\#
@@ -549,7 +549,7 @@ public struct AddTodoMutation: MutationOperation, Hashable, Sendable {
             "node",[[2,"Book_todo"]],"Todo"]],"TodoEdge"]],"AddTodoPayload",0,0,["input"]]],\#
             ["input","connections"]],[[[1,"addTodo",[[1,"todoEdge",["cursor",[1,"node",\#
             ["id","text","complete"],"Todo"]],"TodoEdge"],[2,2,"todoEdge","appendEdge",0,0,\#
-            0,0,["connections"]]],"AddTodoPayload",0,0,["input"]]]],\#
+            0,0,["connections"]]],"AddTodoPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation AddTodoMutation($input: AddTodoInput!) {\n\#
               addTodo(input: $input) {\n\#
                 todoEdge {\n\#
@@ -705,7 +705,8 @@ public struct TodoAddedSubscription: Relay.Operation, Hashable, Sendable {
             [1,"TodoAddedSubscription",0,3,["Subscription",[[1,"todoAdded",[[1,"todo",[[2,\#
             "Book_todo"]],"Todo"]],"AddTodoPayload",0,0,["userId"]]],[["userId","me"]]],\#
             [[[1,"todoAdded",[[1,"todo",["id","text","complete"],"Todo"]],"AddTodoPayload",\#
-            0,0,["userId"]]]],"subscription TodoAddedSubscription($userId: ID! = \"me\") {\n\#
+            0,0,["userId"]]],0,0,["id"]],\#
+            "subscription TodoAddedSubscription($userId: ID! = \"me\") {\n\#
               todoAdded(userId: $userId) {\n\#
                 todo {\n\#
                   ...Book_todo\n\#
@@ -771,7 +772,7 @@ public struct CarefulQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"CarefulQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id",[0,"text",0,0,0,2],\#
             [0,"complete",0,0,0,0,2]]]],0,0,0,["id"],0,0,1]],["id"]],[[[1,"node",\#
-            ["__typename",[3,"Todo",["text","complete"]],"id"],0,0,0,["id"]]]],\#
+            ["__typename",[3,"Todo",["text","complete"]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
             "query CarefulQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
@@ -856,7 +857,7 @@ public struct CursorsQuery: Relay.Operation, Hashable, Sendable {
             "TodoConnection",0,0,[[0,"first",2]]]],"User"]]],[[[1,"user",[[1,"todos",[[1,\#
             "edges",[[1,"node",["text","id"],"Todo"]],"TodoEdge",1],[1,"edges",["cursor",[1,\#
             "node",["id"],"Todo"]],"TodoEdge",1,"cursors"]],"TodoConnection",0,0,[[0,\#
-            "first",2]]],"id"],"User"]]],"query CursorsQuery {\n\#
+            "first",2]]],"id"],"User"]],0,0,["id"]],"query CursorsQuery {\n\#
               user {\n\#
                 todos(first: 2) {\n\#
                   edges {\n\#
@@ -948,7 +949,7 @@ public struct HiddenQuery: Relay.Operation, Hashable, Sendable {
             2,"todos","connection","Hidden_todos",0,[[0,"first",10]]],[2,2,"todos",\#
             "connection","HiddenEdges_todos",0,[[0,"first",10]]],[2,2,"todos","connection",\#
             "HiddenGroup_todos",0,[[0,"first",10]]],[2,2,"todos","connection",\#
-            "HiddenPage_todos",0,[[0,"first",10]]],"id"],"User"]]],\#
+            "HiddenPage_todos",0,[[0,"first",10]]],"id"],"User"]],0,0,["id"]],\#
             "query HiddenQuery($full: Boolean!) {\n\#
               user {\n\#
                 ...Hidden_user\n\#

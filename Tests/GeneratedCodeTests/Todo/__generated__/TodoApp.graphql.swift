@@ -10,7 +10,7 @@ public struct MyTodosQuery: Relay.Operation, Hashable, Sendable {
             [1,"MyTodosQuery",0,1,["Query",[[1,"user",["id",[2,"MyTodos_user"]],"User",0,0,\#
             [[0,"id","me"]]]]],[[[1,"user",["id",[1,"todos",[[1,"edges",[[1,"node",["id",\#
             "text","complete"],"Todo"]],"TodoEdge",1]],"TodoConnection",0,0,[[0,"first",\#
-            100]]]],"User",0,0,[[0,"id","me"]]]]],"query MyTodosQuery {\n\#
+            100]]]],"User",0,0,[[0,"id","me"]]]],0,0,["id"]],"query MyTodosQuery {\n\#
               user(id: \"me\") {\n\#
                 id\n\#
                 ...MyTodos_user\n\#
@@ -159,8 +159,8 @@ public struct TodoLinePreviewQuery: Relay.Operation, Hashable, Sendable {
             "node",["id",[2,"TodoLine_todo"]],"Todo"]],"TodoEdge",1]],"TodoConnection",0,0,\#
             [[0,"first",3]]]],"User",0,0,[[0,"id","me"]]]]],[[[1,"user",[[1,"todos",[[1,\#
             "edges",[[1,"node",["id","text","complete"],"Todo"]],"TodoEdge",1]],\#
-            "TodoConnection",0,0,[[0,"first",3]]],"id"],"User",0,0,[[0,"id","me"]]]]],\#
-            "query TodoLinePreviewQuery {\n\#
+            "TodoConnection",0,0,[[0,"first",3]]],"id"],"User",0,0,[[0,"id","me"]]]],0,0,\#
+            ["id"]],"query TodoLinePreviewQuery {\n\#
               user(id: \"me\") {\n\#
                 todos(first: 3) {\n\#
                   edges {\n\#
@@ -240,7 +240,7 @@ public struct CompleteTodoMutation: MutationOperation, Hashable, Sendable {
             ["id","complete"],"Todo"]],"ChangeTodoStatusPayload",0,0,[[2,"input",["id",[0,\#
             "complete",true]]]]]],["id"]],[[[1,"changeTodoStatus",[[1,"todo",["id",\#
             "complete"],"Todo"]],"ChangeTodoStatusPayload",0,0,[[2,"input",["id",[0,\#
-            "complete",true]]]]]]],"mutation CompleteTodoMutation($id: ID!) {\n\#
+            "complete",true]]]]]],0,0,["id"]],"mutation CompleteTodoMutation($id: ID!) {\n\#
               changeTodoStatus(input: {id: $id, complete: true}) {\n\#
                 todo {\n\#
                   id\n\#
@@ -355,7 +355,8 @@ public struct RenameTodoMutation: MutationOperation, Hashable, Sendable {
             [1,"RenameTodoMutation",0,2,["Mutation",[[1,"renameTodo",[[1,"todo",["id",\#
             "text"],"Todo"]],"RenameTodoPayload",0,0,["input"]]],["input"]],[[[1,\#
             "renameTodo",[[1,"todo",["id","text"],"Todo"]],"RenameTodoPayload",0,0,\#
-            ["input"]]]],"mutation RenameTodoMutation($input: RenameTodoInput!) {\n\#
+            ["input"]]],0,0,["id"]],\#
+            "mutation RenameTodoMutation($input: RenameTodoInput!) {\n\#
               renameTodo(input: $input) {\n\#
                 todo {\n\#
                   id\n\#
@@ -468,7 +469,7 @@ public struct MarkAllTodosMutation: MutationOperation, Hashable, Sendable {
             ["id","complete"],"Todo",1],[1,"user",["id","completedCount"],"User"]],\#
             "MarkAllTodosPayload",0,0,["input"]]],["input"]],[[[1,"markAllTodos",[[1,\#
             "changedTodos",["id","complete"],"Todo",1],[1,"user",["id","completedCount"],\#
-            "User"]],"MarkAllTodosPayload",0,0,["input"]]]],\#
+            "User"]],"MarkAllTodosPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation MarkAllTodosMutation($input: MarkAllTodosInput!) {\n\#
               markAllTodos(input: $input) {\n\#
                 changedTodos {\n\#
@@ -630,7 +631,8 @@ public struct PrependTodoEdgeMutation: MutationOperation, Hashable, Sendable {
             "AddTodoPayload",0,0,["input"]]],["input","connections"]],[[[1,"addTodo",[[1,\#
             "todoEdge",["cursor",[1,"node",["id","text","complete"],"Todo"]],"TodoEdge"],[2,\#
             2,"todoEdge","prependEdge",0,0,0,0,["connections"]]],"AddTodoPayload",0,0,\#
-            ["input"]]]],"mutation PrependTodoEdgeMutation($input: AddTodoInput!) {\n\#
+            ["input"]]],0,0,["id"]],\#
+            "mutation PrependTodoEdgeMutation($input: AddTodoInput!) {\n\#
               addTodo(input: $input) {\n\#
                 todoEdge {\n\#
                   cursor\n\#
@@ -786,7 +788,8 @@ public struct AppendTodoNodeMutation: MutationOperation, Hashable, Sendable {
             ["input"]]],["input","connections"]],[[[1,"addTodo",[[1,"todoEdge",[[1,"node",\#
             ["id","text","complete"],"Todo"],[2,2,"node","appendNode",0,0,0,0,\#
             ["connections",[0,"edgeTypeName","TodoEdge"]]]],"TodoEdge"]],"AddTodoPayload",0,\#
-            0,["input"]]]],"mutation AppendTodoNodeMutation($input: AddTodoInput!) {\n\#
+            0,["input"]]],0,0,["id"]],\#
+            "mutation AppendTodoNodeMutation($input: AddTodoInput!) {\n\#
               addTodo(input: $input) {\n\#
                 todoEdge {\n\#
                   node {\n\#
@@ -936,7 +939,7 @@ public struct PrependTodoNodeMutation: MutationOperation, Hashable, Sendable {
             "Book_todo"]],"Todo"]],"AddTodoPayload",0,0,["input"]]],["input",\#
             "connections"]],[[[1,"addTodo",[[1,"todo",["id","text","complete"],"Todo"],[2,2,\#
             "todo","prependNode",0,0,0,0,["connections",[0,"edgeTypeName","TodoEdge"]]]],\#
-            "AddTodoPayload",0,0,["input"]]]],\#
+            "AddTodoPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation PrependTodoNodeMutation($input: AddTodoInput!) {\n\#
               addTodo(input: $input) {\n\#
                 todo {\n\#
@@ -1057,7 +1060,8 @@ public struct RemoveTodoMutation: MutationOperation, Hashable, Sendable {
             [1,"RemoveTodoMutation",0,2,["Mutation",[[1,"removeTodo",["deletedTodoId"],\#
             "RemoveTodoPayload",0,0,["input"]]],["input"]],[[[1,"removeTodo",\#
             ["deletedTodoId",[2,1,"deletedTodoId","deleteRecord"]],"RemoveTodoPayload",0,0,\#
-            ["input"]]]],"mutation RemoveTodoMutation($input: RemoveTodoInput!) {\n\#
+            ["input"]]],0,0,["id"]],\#
+            "mutation RemoveTodoMutation($input: RemoveTodoInput!) {\n\#
               removeTodo(input: $input) {\n\#
                 deletedTodoId\n\#
               }\n\#
@@ -1144,7 +1148,7 @@ public struct RemoveTodoEdgeMutation: MutationOperation, Hashable, Sendable {
             [1,"RemoveTodoEdgeMutation",0,2,["Mutation",[[1,"removeTodo",["deletedTodoId"],\#
             "RemoveTodoPayload",0,0,["input"]]],["input","connections"]],[[[1,"removeTodo",\#
             ["deletedTodoId",[2,1,"deletedTodoId","deleteEdge",0,0,0,0,["connections"]]],\#
-            "RemoveTodoPayload",0,0,["input"]]]],\#
+            "RemoveTodoPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation RemoveTodoEdgeMutation($input: RemoveTodoInput!) {\n\#
               removeTodo(input: $input) {\n\#
                 deletedTodoId\n\#
@@ -1236,7 +1240,7 @@ public struct RemoveCompletedTodosMutation: MutationOperation, Hashable, Sendabl
             "RemoveCompletedTodosPayload",0,0,["input"]]],["input","connections"]],[[[1,\#
             "removeCompletedTodos",["deletedTodoIds",[2,1,"deletedTodoIds","deleteEdge",0,0,\#
             0,0,["connections"]],[1,"user",["id","completedCount","totalCount"],"User"]],\#
-            "RemoveCompletedTodosPayload",0,0,["input"]]]],\#
+            "RemoveCompletedTodosPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation RemoveCompletedTodosMutation($input: RemoveCompletedTodosInput!) {\n\#
               removeCompletedTodos(input: $input) {\n\#
                 deletedTodoIds\n\#

@@ -11,7 +11,7 @@ struct AddTodoMutation: MutationOperation, Hashable, Sendable {
             [[2,"Item_todo"]],"Todo"]],"TodoEdge"]],"AddTodoPayload",0,0,["input"]]],\#
             ["input","connections"]],[[[1,"addTodo",[[1,"todoEdge",[[1,"node",["text",\#
             "complete","id"],"Todo"]],"TodoEdge"],[2,2,"todoEdge","appendEdge",0,0,0,0,\#
-            ["connections"]]],"AddTodoPayload",0,0,["input"]]]],\#
+            ["connections"]]],"AddTodoPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation AddTodoMutation($input: AddTodoInput!) {\n\#
               addTodo(input: $input) {\n\#
                 todoEdge {\n\#

@@ -14,7 +14,7 @@ struct ListQuery: Relay.Operation, Hashable, Sendable {
             "Todo"],[0,"cursor",0,0,0,["String",0,1]]],"TodoEdge",1],[1,"pageInfo",[[0,\#
             "endCursor",0,0,0,["String"]],[0,"hasNextPage",0,0,0,["Boolean",0,1]]],\#
             "PageInfo"]],"TodoConnection",0,0,[[0,"first",10]]],[2,2,"todos","connection",\#
-            "List_todos",0,[[0,"first",10]]]],"User",0,0,[["id","id",1]]]]],\#
+            "List_todos",0,[[0,"first",10]]]],"User",0,0,[["id","id",1]]]],0,0,["id"]],\#
             "query ListQuery($id: ID = \"me\") {\n\#
               user(id: $id) {\n\#
                 id\n\#
@@ -167,7 +167,7 @@ struct ListPaginationQuery: Relay.Operation, Hashable, Sendable {
             "complete","__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",\#
             ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[["first",\#
             "count"],["after","cursor"]]],[2,2,"todos","connection","List_todos",0,\#
-            [["first","count"],["after","cursor"]]]]],"id"],0,0,0,["id"]]]],\#
+            [["first","count"],["after","cursor"]]]]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
             "query ListPaginationQuery($count: Int, $cursor: String, $id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#

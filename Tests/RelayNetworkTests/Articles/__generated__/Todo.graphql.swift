@@ -9,7 +9,7 @@ struct TodoQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"TodoQuery",0,1,["Query",[[1,"node",[[3,"Todo",["id","text","complete"]]],0,\#
             0,0,["id"]]],["id"]],[[[1,"node",["__typename",[3,"Todo",["text","complete"]],\#
-            "id"],0,0,0,["id"]]]],"query TodoQuery($id: ID!) {\n\#
+            "id"],0,0,0,["id"]]],0,0,["id"]],"query TodoQuery($id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ... on Todo {\n\#

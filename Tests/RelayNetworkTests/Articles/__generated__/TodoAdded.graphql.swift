@@ -9,7 +9,7 @@ struct TodoAddedSubscription: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"TodoAddedSubscription",0,3,["Subscription",[[1,"todoAdded",[[1,"todo",["id",\#
             "text","complete"],"Todo"]],"AddTodoPayload"]]],[[[1,"todoAdded",[[1,"todo",\#
-            ["id","text","complete"],"Todo"]],"AddTodoPayload"]]],\#
+            ["id","text","complete"],"Todo"]],"AddTodoPayload"]],0,0,["id"]],\#
             "subscription TodoAddedSubscription {\n\#
               todoAdded {\n\#
                 todo {\n\#

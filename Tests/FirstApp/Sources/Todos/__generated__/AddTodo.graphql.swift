@@ -9,7 +9,7 @@ struct AddTodoMutation: MutationOperation, Hashable, Sendable {
         artifact: #"""
             [1,"AddTodoMutation",0,2,["Mutation",[[1,"addTodo",[[1,"todo",["text"],"Todo"]],\#
             "AddTodoPayload",0,0,["input"]]],["input"]],[[[1,"addTodo",[[1,"todo",["text",\#
-            "id"],"Todo"]],"AddTodoPayload",0,0,["input"]]]],\#
+            "id"],"Todo"]],"AddTodoPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation AddTodoMutation($input: AddTodoInput!) {\n\#
               addTodo(input: $input) {\n\#
                 todo {\n\#

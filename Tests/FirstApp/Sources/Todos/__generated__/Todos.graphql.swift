@@ -11,8 +11,8 @@ struct TodosQuery: Relay.Operation, Hashable, Sendable {
             "todos",[[1,"edges",[[1,"node",["text","complete"],"Todo"]],"TodoEdge",1]],\#
             "TodoConnection",0,0,[[0,"first",100]]]],"User"]]],[[[1,"user",["totalCount",\#
             "completedCount",[1,"todos",[[1,"edges",[[1,"node",["text","complete","id"],\#
-            "Todo"]],"TodoEdge",1]],"TodoConnection",0,0,[[0,"first",100]]],"id"],"User"]]],\#
-            "query TodosQuery @live {\n\#
+            "Todo"]],"TodoEdge",1]],"TodoConnection",0,0,[[0,"first",100]]],"id"],"User"]],\#
+            0,0,["id"]],"query TodosQuery @live {\n\#
               user {\n\#
                 totalCount\n\#
                 completedCount\n\#
