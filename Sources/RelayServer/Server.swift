@@ -88,10 +88,10 @@ public final class Server: Sendable {
         /// HTTP request, for the handshake of a WebSocket, for its `connection_init` and for each `ping` with a payload.
         /// It runs on a network thread, so it must not wait for anything.
         ///
-        /// It cannot say when a session ends. A WebSocket that it has let in stays until it is closed, with its
-        /// subscriptions, unless the client sends pings with payloads: then it is asked again, and closes the connection
-        /// by throwing. If it knows the client by the headers of the handshake, the payload of `connection_init` is not
-        /// looked at, whatever token is there. Sessions that end are for ``webTokens``, whose connections end with them.
+        /// When the viewer's session ends (``Viewer/expiresAt``), its connections are closed with 4403, unless a `ping`
+        /// with a payload has renewed it: then the closure is asked again, and may close the connection at once by throwing.
+        /// A viewer without an end stays as long as it is connected. If the headers of the handshake say who the client is,
+        /// the payload of `connection_init` is not looked at, whatever token is there.
         /// - Parameter body: gets the headers of the request or handshake by their names in lower case, and the payload
         ///   of `connection_init` or the `ping`. It returns the viewer; nil if it does not know the client, who then is
         ///   let in without a viewer, unless it has shown a token, and ``webTokens`` do not accept that. If it throws, the

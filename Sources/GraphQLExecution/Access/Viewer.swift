@@ -7,18 +7,24 @@ public struct Viewer: Sendable {
     public let id: String
     /// What else is known of the viewer, by name: strings, numbers, booleans, and lists of these.
     package let claimValues: JSONObject
+    /// Until when this is known, in microseconds since 1970; nil: as long as the client is connected. It is no part of who
+    /// the viewer is.
+    public let expiresAt: Int64?
 
     /// What else is known of the viewer, by name: strings, numbers, booleans, and lists of these.
     public var claims: VariableData { VariableData(claimValues) }
 
-    /// - Parameter id: not empty.
-    public init(id: String, claims: VariableData = VariableData()) {
-        self.init(id: id, claimValues: claims.json)
+    /// - Parameters:
+    ///   - id: not empty.
+    ///   - expiresAt: when the session or token ends, in microseconds since 1970; nil: it does not.
+    public init(id: String, claims: VariableData = VariableData(), expiresAt: Int64? = nil) {
+        self.init(id: id, claimValues: claims.json, expiresAt: expiresAt)
     }
 
-    package init(id: String, claimValues: JSONObject) {
+    package init(id: String, claimValues: JSONObject, expiresAt: Int64? = nil) {
         self.id = id
         self.claimValues = claimValues
+        self.expiresAt = expiresAt
     }
 }
 

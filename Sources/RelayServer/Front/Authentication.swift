@@ -3,6 +3,7 @@ import HTTPMessages
 import JSONWebTokens
 import RelayArtifacts
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import WebSocketIO
 
 /// Who a client is, by what it shows. Without anything configured all are let in, and all may do everything.
@@ -128,21 +129,27 @@ struct Authentication: Sendable {
             if let hook, let viewer = try hook(headers.byName, payload.map(VariableData.init)) {
                 // Without a name it would be the same as nobody.
                 guard !viewer.id.isEmpty else { return .refused }
-                return .admitted(Identity.viewer(viewer).keeping(claims: claims))
+                return admit(viewer)
             }
             switch shown {
             case nil: return .undecided
             case .unreadable?: return .refused
             case .token(let text)?:
                 guard let token = try verifier?.viewer(of: text) else { return .refused }
-                let viewer = Viewer(id: token.viewer, claimValues: token.claims)
-                return .admitted(
-                    Identity.viewer(viewer).keeping(claims: claims), until: token.expiresAt)
+                return admit(
+                    Viewer(
+                        id: token.viewer, claimValues: token.claims, expiresAt: token.expiresAt))
             }
         } catch {
             onRefusal(error)
             return .refused
         }
+    }
+
+    private func admit(_ viewer: Viewer) -> Decision {
+        if let end = viewer.expiresAt, end <= WallClock.microseconds() { return .refused }
+        return .admitted(
+            Identity.viewer(viewer).keeping(claims: claims), until: viewer.expiresAt)
     }
 
     private func known(_ token: String) -> Identity? {

@@ -1,5 +1,7 @@
 import GraphQLTransportWS
 import RelayJSON
+@_spi(Rooms) import RelayRecords
+import Synchronization
 import Testing
 import WebSocketTesting
 
@@ -156,6 +158,39 @@ struct AuthenticationTests {
             client.ping(["session": "bob"])
             let other = try await client.me("2")
             #expect(other == "4403")
+        }
+    }
+
+    /// A program's session ends as a token does; a ping may renew it.
+    @Test func whatAProgramSaysMayEnd() async throws {
+        let end = Atomic<Int64>(0)
+        try await Self.run({ configuration in
+            configuration.authenticate { headers, _ in
+                switch headers["cookie"] {
+                case "over": Viewer(id: "bob", expiresAt: WallClock.microseconds())
+                case "bob": Viewer(id: "bob", expiresAt: end.load(ordering: .relaxed))
+                default: nil
+                }
+            }
+        }) { server in
+            let later = WallClock.microseconds() + 3_600_000_000
+            end.store(later, ordering: .relaxed)
+            let client = try await Client(server, headers: ["cookie": "bob"], nil)
+            #expect(try await client.me("1") == "bob")
+            // The same viewer, until another time.
+            end.store(later + 1, ordering: .relaxed)
+            client.ping(["session": "renewed"])
+            #expect(try await client.me("2") == "bob")
+            end.store(WallClock.microseconds() + 100_000, ordering: .relaxed)
+            client.ping(["session": "soon"])
+            for await _ in client.channel {}
+            #expect(client.channel.close?.code == 4403)
+
+            let response = try await server.post(["query": "{ me }"], headers: ["cookie": "over"])
+            #expect(response.status == 401)
+            await #expect(throws: (any Error).self) {
+                try await Client(server, headers: ["cookie": "over"], nil).me()
+            }
         }
     }
 
