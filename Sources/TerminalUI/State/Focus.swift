@@ -5,6 +5,8 @@ package final class Focus {
     package private(set) weak var focused: ViewNode?
     /// Where among the focusable nodes the focus was: if its node is gone, the one in its place has it.
     private var place = 0
+    /// A view that has just come, and wants it for what is in it.
+    private weak var wanting: ViewNode?
     /// Whether it went to another node since it was settled last.
     package private(set) var hasMoved = false
 
@@ -26,16 +28,22 @@ package final class Focus {
         graph.needsFrame()
     }
 
+    /// A view wants the focus for what is in it, once that is there.
+    func want(for node: ViewNode) { wanting = node }
+
     /// After views have changed: a node has the focus if any can have it.
     func settle(in root: ViewNode) {
+        hasMoved = false
+        if let wanting, wanting.isMounted, let first = focusable(below: wanting).first {
+            move(to: first)
+        }
+        wanting = nil
         let nodes = focusable(below: root)
         if let focused, let index = nodes.firstIndex(where: { $0 === focused }) {
             place = index
-            hasMoved = false
             return
         }
         focused = nil
-        hasMoved = false
         guard !nodes.isEmpty else { return }
         move(to: nodes[min(place, nodes.count - 1)])
     }

@@ -70,6 +70,9 @@ extension View {
         Lifetime(content: self, appeared: action, task: nil)
     }
 
+    /// Has the focus when it comes, for what is in it: for a text field that appears to be written in.
+    public func takesFocus() -> some View { FocusWish(content: self) }
+
     /// Runs while it can be seen: begins after it can, and is cancelled when it is gone.
     public func task(_ action: @escaping @MainActor () async -> Void) -> some View {
         Lifetime(content: self, appeared: nil, task: action)
@@ -284,6 +287,18 @@ private final class LifetimeNode: TransparentNode {
         task?.cancel()
         super.unmount()
     }
+}
+
+private struct FocusWish<Content: View>: PrimitiveView {
+    let content: Content
+
+    func makeNode(_ context: ViewContext) -> TransparentNode {
+        let node = TransparentNode(context)
+        context.graph.focus.want(for: node)
+        return node
+    }
+
+    func update(_ node: TransparentNode, _ context: ViewContext) { node.setContent(content) }
 }
 
 private struct KeyHandler<Content: View>: PrimitiveView {
