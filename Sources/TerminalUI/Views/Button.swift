@@ -115,7 +115,12 @@ public struct ProgressView: PrimitiveView {
 }
 
 package final class ProgressNode: ViewNode {
-    var fraction: Double? { didSet { graph.setAnimated(self, fraction == nil) } }
+    var fraction: Double? {
+        didSet {
+            graph.setAnimated(self, fraction == nil)
+            if (fraction == nil) != (oldValue == nil) { invalidateLayout() }
+        }
+    }
     private let start = ContinuousClock.now
     private static let signs = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 

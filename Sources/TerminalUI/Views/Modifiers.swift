@@ -172,14 +172,18 @@ private struct Padding<Content: View>: PrimitiveView {
     func makeNode(_ context: ViewContext) -> PaddingNode { PaddingNode(context) }
 
     func update(_ node: PaddingNode, _ context: ViewContext) {
-        (node.horizontal, node.vertical) = (max(horizontal, 0), max(vertical, 0))
+        node.sides = (max(horizontal, 0), max(vertical, 0))
         node.setContent(content)
     }
 }
 
 private final class PaddingNode: WrapperNode {
-    var horizontal = 0
-    var vertical = 0
+    var sides = (horizontal: 0, vertical: 0) {
+        didSet { if sides != oldValue { invalidateLayout() } }
+    }
+
+    private var horizontal: Int { sides.horizontal }
+    private var vertical: Int { sides.vertical }
 
     override func sizeThatFits(_ proposal: Proposal) -> Size {
         let inner = contentSize(
@@ -214,7 +218,7 @@ private struct FrameView<Content: View>: PrimitiveView {
 }
 
 private final class FrameNode: WrapperNode {
-    struct Limits {
+    struct Limits: Equatable {
         var width: Int?
         var height: Int?
         var maxWidth: Int?
@@ -222,7 +226,9 @@ private final class FrameNode: WrapperNode {
         var alignment = Alignment.center
     }
 
-    var limits = Limits()
+    var limits = Limits() {
+        didSet { if limits != oldValue { invalidateLayout() } }
+    }
 
     override func sizeThatFits(_ proposal: Proposal) -> Size {
         func room(_ own: Int?, _ most: Int?, _ offered: Int?) -> Int? {
