@@ -7,6 +7,13 @@ package final class Focus {
     private var place = 0
     /// A view that has just come, and wants it for what is in it.
     private weak var wanting: ViewNode?
+    /// Those that others have taken it from, which are still there: dialogs are in front of them.
+    private var behind: [Behind] = []
+
+    private struct Behind {
+        weak var node: ViewNode?
+    }
+
     /// Whether it went to another node since it was settled last.
     package private(set) var hasMoved = false
 
@@ -35,6 +42,7 @@ package final class Focus {
     func settle(in root: ViewNode) {
         hasMoved = false
         if let wanting, wanting.isMounted, let first = focusable(below: wanting).first {
+            if let focused { behind.append(Behind(node: focused)) }
             move(to: first)
         }
         wanting = nil
@@ -43,15 +51,27 @@ package final class Focus {
             place = index
             return
         }
+        behind.removeAll { $0.node?.isMounted != true }
+        if let focused {
+            // Something has come in front of it, and begins at its beginning.
+            behind.append(Behind(node: focused))
+            place = 0
+        } else if let last = behind.lastIndex(where: { one in nodes.contains { $0 === one.node } })
+        {
+            // What was in front is gone.
+            place = nodes.firstIndex { $0 === behind[last].node } ?? place
+            behind.removeSubrange(last...)
+        }
         focused = nil
         guard !nodes.isEmpty else { return }
         move(to: nodes[min(place, nodes.count - 1)])
+        place = nodes.firstIndex { $0 === focused } ?? 0
     }
 
     private func focusable(below node: ViewNode) -> [ViewNode] {
         var found: [ViewNode] = []
         func collect(_ node: ViewNode) {
-            if node.isFocusable { found.append(node) }
+            if node.canBeFocused { found.append(node) }
             for child in node.focusChildren { collect(child) }
         }
         collect(node)

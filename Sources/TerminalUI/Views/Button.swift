@@ -33,7 +33,7 @@ extension Button where Label == Text {
 package final class ButtonNode: WrapperNode {
     var action: @MainActor () -> Void = {}
 
-    package override var isFocusable: Bool { environment.isEnabled }
+    package override var isControl: Bool { true }
 
     package override func handle(_ key: KeyPress) -> Bool {
         guard environment.isEnabled, key == KeyPress(.enter) || key == " " else { return false }

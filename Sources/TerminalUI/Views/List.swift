@@ -258,7 +258,7 @@ package final class ListNode: ViewNode {
     private func focusable(in row: ViewNode) -> [ViewNode] {
         var found: [ViewNode] = []
         func collect(_ node: ViewNode) {
-            if node.isFocusable { found.append(node) }
+            if node.canBeFocused { found.append(node) }
             for child in node.focusChildren { collect(child) }
         }
         collect(row)
@@ -371,7 +371,8 @@ final class RowStand: ViewNode {
     /// The view of the row.
     weak var row: ViewNode?
 
-    override var isFocusable: Bool { row?.isMounted ?? false }
+    override var isControl: Bool { row?.isMounted ?? false }
+    override var isFocusable: Bool { isControl }
 }
 
 extension Rect {

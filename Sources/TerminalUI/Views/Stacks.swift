@@ -150,7 +150,7 @@ package final class LayersNode: ViewNode {
 
 extension ViewNode {
     /// Whether a node in it can have the focus.
-    var hasFocusable: Bool { isFocusable || focusChildren.contains(where: \.hasFocusable) }
+    var hasFocusable: Bool { canBeFocused || focusChildren.contains(where: \.hasFocusable) }
 }
 
 /// Room that is left, between views of a stack.
