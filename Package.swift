@@ -61,6 +61,8 @@ func openCombine(_ product: String) -> Target.Dependency {
         seedPage("NetworkPage"),
         seedPage("Auth0Page", ["Auth0"]),
         seedPage("MutationPage", ["RelayNetwork"], exclude: ["Item.graphql", "Schema"]),
+        seedPage(
+            "ViewPage", ["RelayTerminal", "TerminalUI"], exclude: ["Item.graphql", "Schema"]),
         seedPage("Signatures"),
     ]
 #else
@@ -196,6 +198,9 @@ let package = Package(
                 "Threads", logging,
             ]),
         room(
+            "RelayTerminal",
+            ["Publishing", "Relay", "RelayArtifacts", "RelayStore", "TerminalUI", "Threads"]),
+        room(
             "RelayNetwork",
             [
                 "HTTPMessages", "Publishing", "Relay", "RelayArtifacts", "RelayJSON", "RelayLink",
@@ -328,6 +333,12 @@ let package = Package(
                 "TodoFixtures", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
+        tests(
+            of: "RelayTerminal",
+            [
+                "Relay", "RelayArtifacts", "RelayNetwork", "RelayStore", "TerminalUI", "Threads",
+                "TodoFixtures", "TodoService", openCombine("OpenCombine"),
+            ]),
         .target(
             name: "TodoFixtures", dependencies: ["Relay"], path: "Tests/TodoFixtures",
             exclude: [

@@ -49,6 +49,11 @@ import Testing
             .todo("Seeds/MutationPage", adding: ["Tests/Seeds/MutationPage/Schema/item.graphql"]))
     }
 
+    @Test func theViewPagesTypesAreWhatTheCompilerMakes() throws {
+        try check(
+            .todo("Seeds/ViewPage", adding: ["Tests/Seeds/ViewPage/Schema/item.graphql"]))
+    }
+
     @Test func theArticlesTypesAreWhatTheCompilerMakes() throws {
         try check(.todo("RelayNetworkTests/Articles"))
     }

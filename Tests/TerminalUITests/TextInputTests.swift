@@ -134,4 +134,35 @@ import Testing
         pilot.resize(to: Size(width: 7, height: 4))
         #expect(pilot.cursor != nil, "seed \(seed)")
     }
+
+    /// A field that comes when it is asked for, at the end.
+    private struct Asking: View {
+        @State private var isAsking = false
+        @State private var answer = ""
+
+        var body: some View {
+            Group {
+                Button("first \(answer)") { answer = "" }
+                Button("last") {}
+                if isAsking {
+                    TextField("?", text: $answer, onCommit: { isAsking = false }).takesFocus()
+                }
+            }
+            .onKey("a") { isAsking = true }
+        }
+    }
+
+    @Test func aFieldThatTakesTheFocusIsWrittenInAtOnce() {
+        let pilot = Pilot { Asking() }
+        pilot.press("a")
+        pilot.type("abc")
+        #expect(pilot.text == "first abc\nlast\nabc")
+        // It takes the focus when it comes, and not again.
+        pilot.press(.tab)
+        pilot.press(.enter)
+        #expect(pilot.text == "first\nlast\n?")
+        pilot.press(.tab, .shift)
+        pilot.press(.enter)
+        #expect(pilot.text == "first\nlast")
+    }
 }

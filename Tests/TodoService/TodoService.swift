@@ -16,7 +16,8 @@ package struct TodoService: Sendable {
     /// Serves while the body runs, and stops after it, whatever happens.
     /// - Parameter token: what requests must bear; nil: nothing.
     package static func run(
-        token: String? = nil, _ body: (TodoService) async throws -> Void
+        token: String? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ body: (TodoService) async throws -> Void
     ) async throws {
         var configuration = Server.Configuration(
             schema: String(

@@ -21,7 +21,7 @@ extension Environment {
     }
 
     /// The fragment's query with the variables that the fragment was read with, except those given.
-    func refetchOperation<F: RefetchFragment>(
+    package func refetchOperation<F: RefetchFragment>(
         _ fragment: F, _ changed: VariableData
     ) -> OperationDescriptor {
         let node = F.Operation.node
@@ -37,5 +37,16 @@ extension Environment {
         }
         // Where the fragment was spread without a value, the query's default must not take its place.
         return OperationDescriptor(request: RequestDescriptor(node, exactly: variables))
+    }
+
+    /// Where a fragment is in what its query has brought into the store; nil if the record is not there.
+    package func refetched<F: RefetchFragment>(
+        _ fragment: F.Type, by operation: OperationDescriptor
+    ) -> FragmentPointer? {
+        let selector = operation.fragment
+        let read = store.lookup(selector.selector)
+        let data = read.data.map { SelectorData($0, ReadOrigin(owner: selector.owner, read)) }
+        let parent = data?.get(path: F.metadata.path) as? SelectorData
+        return parent?.get(fragment: F.node.name)
     }
 }

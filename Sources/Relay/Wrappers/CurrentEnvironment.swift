@@ -22,6 +22,8 @@ public enum CurrentEnvironment {
 
 /// A property wrapper was used without an environment.
 public struct NoEnvironmentError: SentenceError {
+    package init() {}
+
     public var errorDescription: String? {
         "There is no Relay environment here: set one with CurrentEnvironment.use(_:)."
     }

@@ -54,7 +54,7 @@ public struct Alignment: Hashable, Sendable {
 
 /// One after the other, in a row or in a column.
 @MainActor
-struct StackLayout {
+struct StackLayout: @MainActor Equatable {
     let isHorizontal: Bool
     let alignment: Alignment
     /// Between two of them, in cells.
@@ -77,8 +77,8 @@ struct StackLayout {
         return isHorizontal ? Size(width: long, height: wide) : Size(width: wide, height: long)
     }
 
-    /// Room is given first to those that can use the least: what they leave is for the others, and what all leave is for
-    /// those that only fill it.
+    /// Each gets what it needs at least. The rest is given first to those that can use the least of it: what they leave is
+    /// for the others, and what all leave is for those that only fill it.
     private func sizes(of nodes: [ViewNode], _ proposal: Proposal) -> [Size] {
         let (room, wide) =
             isHorizontal
@@ -88,18 +88,22 @@ struct StackLayout {
         }
         guard nodes.count > 1 else { return [nodes[0].size(for: proposal)] }
         var left = room - spacing * (nodes.count - 1)
-        let ranges = nodes.map { node in
-            along(node.size(for: self.proposal(Proposal.unbounded, wide)))
-                - along(node.size(for: self.proposal(0, wide)))
+        let least = nodes.map { along($0.size(for: self.proposal(0, wide))) }
+        let ranges = zip(nodes, least).map { node, least in
+            along(node.size(for: self.proposal(Proposal.unbounded, wide))) - least
         }
         var sizes = Array(repeating: Size.zero, count: nodes.count)
         for isFilling in [false, true] {
             let order = nodes.indices.filter { nodes[$0].isFilling == isFilling }
                 .sorted { (ranges[$0], $0) < (ranges[$1], $1) }
+            var needed = order.reduce(0) { $0 + least[$1] }
             for (done, index) in order.enumerated() {
-                let share = max(left, 0) / (order.count - done)
-                sizes[index] = nodes[index].size(for: self.proposal(share, wide))
+                let share = max(left - needed, 0) / (order.count - done)
+                // In too little room, the last ones are cut.
+                let offer = min(least[index] + share, max(left, 0))
+                sizes[index] = nodes[index].size(for: self.proposal(offer, wide))
                 left -= along(sizes[index])
+                needed -= least[index]
             }
         }
         return sizes

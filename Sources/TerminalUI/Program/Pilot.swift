@@ -96,13 +96,19 @@ public final class Pilot {
         render()
     }
 
-    /// Waits until the screen is as expected. Tests bound how long they wait.
-    public func settle(until condition: (Pilot) -> Bool) async {
+    /// Waits until the screen is as expected, or the task is cancelled. Tests bound how long they wait.
+    /// - Returns: whether it is.
+    @discardableResult
+    public func settle(until condition: (Pilot) -> Bool) async -> Bool {
         while true {
             render()
-            if condition(self) { return }
-            if Task.isCancelled { return }
-            await withCheckedContinuation { waiting.append($0) }
+            if condition(self) { return true }
+            if Task.isCancelled { return false }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { waiting.append($0) }
+            } onCancel: {
+                Task { @MainActor in wake() }
+            }
         }
     }
 }

@@ -5,6 +5,15 @@ package final class Focus {
     package private(set) weak var focused: ViewNode?
     /// Where among the focusable nodes the focus was: if its node is gone, the one in its place has it.
     private var place = 0
+    /// A view that has just come, and wants it for what is in it.
+    private weak var wanting: ViewNode?
+    /// Those that others have taken it from, which are still there: dialogs are in front of them.
+    private var behind: [Behind] = []
+
+    private struct Behind {
+        weak var node: ViewNode?
+    }
+
     /// Whether it went to another node since it was settled last.
     package private(set) var hasMoved = false
 
@@ -26,24 +35,43 @@ package final class Focus {
         graph.needsFrame()
     }
 
+    /// A view wants the focus for what is in it, once that is there.
+    func want(for node: ViewNode) { wanting = node }
+
     /// After views have changed: a node has the focus if any can have it.
     func settle(in root: ViewNode) {
+        hasMoved = false
+        if let wanting, wanting.isMounted, let first = focusable(below: wanting).first {
+            if let focused { behind.append(Behind(node: focused)) }
+            move(to: first)
+        }
+        wanting = nil
         let nodes = focusable(below: root)
         if let focused, let index = nodes.firstIndex(where: { $0 === focused }) {
             place = index
-            hasMoved = false
             return
         }
+        behind.removeAll { $0.node?.isMounted != true }
+        if let focused {
+            // Something has come in front of it, and begins at its beginning.
+            behind.append(Behind(node: focused))
+            place = 0
+        } else if let last = behind.lastIndex(where: { one in nodes.contains { $0 === one.node } })
+        {
+            // What was in front is gone.
+            place = nodes.firstIndex { $0 === behind[last].node } ?? place
+            behind.removeSubrange(last...)
+        }
         focused = nil
-        hasMoved = false
         guard !nodes.isEmpty else { return }
         move(to: nodes[min(place, nodes.count - 1)])
+        place = nodes.firstIndex { $0 === focused } ?? 0
     }
 
     private func focusable(below node: ViewNode) -> [ViewNode] {
         var found: [ViewNode] = []
         func collect(_ node: ViewNode) {
-            if node.isFocusable { found.append(node) }
+            if node.canBeFocused { found.append(node) }
             for child in node.focusChildren { collect(child) }
         }
         collect(node)

@@ -17,18 +17,24 @@ package final class ViewGraph {
     /// How often the bodies of programs' views were evaluated.
     package private(set) var evaluationCount = 0
     private var isGone = false
+    /// What comes from other threads.
+    package let mail = ViewMail()
+    /// What other rooms keep for all views of the screen; see ``shared(_:_:)``.
+    private var shared: [ObjectIdentifier: WeakObject] = [:]
 
     /// - Parameter root: the view that fills the screen.
     package init(_ root: some View, environment: EnvironmentValues = EnvironmentValues()) {
         let context = ViewContext(graph: self, environment: environment, parent: nil)
         let node = RootNode(context)
         self.root = node
+        mail.open { [weak self] in Task { @MainActor in self?.mail.deliver() } }
         node.setContent(root)
     }
 
     /// Takes everything out. Tasks of views end.
     package func end() {
         isGone = true
+        mail.close()
         root?.unmount()
         root = nil
         dirty = [:]
@@ -78,6 +84,20 @@ package final class ViewGraph {
     /// A step of all animations.
     package func animate() { if !animated.isEmpty { needsFrame() } }
 
+    /// An object that views have in common as long as one of them holds it.
+    /// - Parameter owner: what it is for; another of the same type is for another owner. It holds the owner.
+    package func shared<Shared: AnyObject>(_ owner: AnyObject, _ make: () -> Shared) -> Shared {
+        if let known = shared[ObjectIdentifier(owner)]?.object as? Shared { return known }
+        shared = shared.filter { $0.value.object != nil }
+        let new = make()
+        shared[ObjectIdentifier(owner)] = WeakObject(object: new)
+        return new
+    }
+
+    private struct WeakObject {
+        weak var object: AnyObject?
+    }
+
     // MARK: Frames
 
     package struct Frame {
@@ -89,6 +109,7 @@ package final class ViewGraph {
     /// What is to be seen now; nil if nothing has changed since the last frame of this size.
     package func frame(_ size: Size) -> Frame? {
         guard let root else { return nil }
+        mail.deliver()
         let isResized = root.frame.size != size
         guard isFrameNeeded || isResized else { return nil }
         // What is asked for from here on is another frame.
@@ -108,6 +129,7 @@ package final class ViewGraph {
 
     /// Brings everything up to date without drawing it: a key is for what is there now.
     package func update(_ size: Size) {
+        mail.deliver()
         guard let root, isFrameNeeded || root.frame.size != size else { return }
         lay(root, out: size)
     }

@@ -123,8 +123,14 @@ public class ViewNode {
         for node in children { node.draw(into: &buffer, clip: clip) }
     }
 
-    /// Whether keys may be given to it.
-    package var isFocusable: Bool { false }
+    /// Whether it can have the focus, unless it is disabled.
+    package var isControl: Bool { false }
+
+    /// Whether the focus may come to it.
+    package var isFocusable: Bool { isControl && environment.isEnabled }
+
+    /// Whether the focus may be at it: one that is disabled keeps what it has, so that the next key is for nobody else.
+    final var canBeFocused: Bool { isFocusable || isControl && isFocused }
 
     package final var isFocused: Bool { graph.focus.focused === self }
 

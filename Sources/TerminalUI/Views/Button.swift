@@ -33,7 +33,7 @@ extension Button where Label == Text {
 package final class ButtonNode: WrapperNode {
     var action: @MainActor () -> Void = {}
 
-    package override var isFocusable: Bool { environment.isEnabled }
+    package override var isControl: Bool { true }
 
     package override func handle(_ key: KeyPress) -> Bool {
         guard environment.isEnabled, key == KeyPress(.enter) || key == " " else { return false }
@@ -115,7 +115,12 @@ public struct ProgressView: PrimitiveView {
 }
 
 package final class ProgressNode: ViewNode {
-    var fraction: Double? { didSet { graph.setAnimated(self, fraction == nil) } }
+    var fraction: Double? {
+        didSet {
+            graph.setAnimated(self, fraction == nil)
+            if (fraction == nil) != (oldValue == nil) { invalidateLayout() }
+        }
+    }
     private let start = ContinuousClock.now
     private static let signs = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 

@@ -145,9 +145,9 @@ package final class ForEachNode<Data: RandomAccessCollection, ID: Hashable, Cont
     package func index(of node: ViewNode, near index: Int) -> Int? {
         guard let place = places[ObjectIdentifier(node)], rowCount > 0 else { return nil }
         if rows[place.key]?.generation == generation { return place.index }
-        // Rows seldom move far.
+        // Rows seldom move far; where it is not near it counts as gone, which costs the same however many there are.
         let start = min(index, rowCount - 1)
-        for distance in 0..<rowCount {
+        for distance in 0..<min(rowCount, 1_000) {
             for candidate in [start - distance, start + distance]
             where candidate >= 0 && candidate < rowCount
                 && view.id(element(at: candidate)) == place.key.id

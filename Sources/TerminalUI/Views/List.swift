@@ -49,6 +49,8 @@ package final class ListNode: ViewNode {
     private var showsCurrent = false
     private var visible: [Row] = []
     private weak var topNode: ViewNode?
+    /// The row of the screen at which it began when it was laid out last.
+    private var lastOrigin = 0
     private weak var currentNode: ViewNode?
     /// Those that stand for rows without controls.
     private var stands: [ObjectIdentifier: RowStand] = [:]
@@ -121,9 +123,16 @@ package final class ListNode: ViewNode {
         self.frame = frame
         let sources = sources
         let count = sources.reduce(0) { $0 + $1.count }
-        if let moved = index(of: topNode, near: top.index, sources) { top.index = moved }
-        if let moved = index(of: currentNode, near: current, sources) { current = moved }
-        current = min(current, max(count - 1, 0))
+        let last = visible.first { $0.node === currentNode }?.frame
+        let moved = index(of: currentNode, near: current, sources)
+        current = min(moved ?? current, max(count - 1, 0))
+        if let last, topNode != nil, count > 0 {
+            // What somebody works at keeps its line, whatever comes and goes around it.
+            keepLine(last.origin.row - lastOrigin, last.size.height, sources)
+        } else if let moved = index(of: topNode, near: top.index, sources) {
+            top.index = moved
+        }
+        lastOrigin = frame.origin.row
         top.index = min(top.index, max(count - 1, 0))
         visible = rows(count, sources)
         if showsCurrent { show(count, sources) }
@@ -135,7 +144,7 @@ package final class ListNode: ViewNode {
         if count > 0, !visible.contains(where: { $0.index == current }) {
             // Only a row that has the focus is kept where nobody sees it.
             let isFocused =
-                currentNode.map { $0.isMounted && contains(graph.focus.focused, $0) } ?? false
+                moved != nil && (currentNode.map { contains(graph.focus.focused, $0) } ?? false)
             if !isFocused, let first = visible.first { current = first.index }
         }
         currentNode = count > 0 ? node(at: current, sources) : nil
@@ -177,6 +186,18 @@ package final class ListNode: ViewNode {
             line += rows[place].frame.size.height
         }
         return rows
+    }
+
+    /// Scrolls so that the current row is on a line, or as near to it as it can be seen.
+    private func keepLine(_ line: Int, _ height: Int, _ sources: [Source]) {
+        let line = min(line, max(frame.size.height - height, 0))
+        top = (current, max(-line, 0))
+        var above = 0
+        while above < line, top.index > 0, let node = node(at: top.index - 1, sources) {
+            top.index -= 1
+            above += self.height(of: node)
+        }
+        if line > 0 { top.hidden = max(above - line, 0) }
     }
 
     private func size(_ height: Int) -> Size { Size(width: frame.size.width, height: height) }
@@ -258,14 +279,18 @@ package final class ListNode: ViewNode {
     private func focusable(in row: ViewNode) -> [ViewNode] {
         var found: [ViewNode] = []
         func collect(_ node: ViewNode) {
-            if node.isFocusable { found.append(node) }
+            if node.canBeFocused { found.append(node) }
             for child in node.focusChildren { collect(child) }
         }
         collect(row)
         if !found.isEmpty { return found }
-        if let stand = stands[ObjectIdentifier(row)] { return [stand] }
-        // Keys go on to all that is around the row's content.
-        let stand = RowStand((row.layoutNodes.first ?? row).context)
+        // Keys go on to all that is around the row's content, which may be another one than it was.
+        let content = row.layoutNodes.first ?? row
+        if let stand = stands[ObjectIdentifier(row)] {
+            stand.parent = content
+            return [stand]
+        }
+        let stand = RowStand(content.context)
         stand.row = row
         stands[ObjectIdentifier(row)] = stand
         stand.place(in: visible.first { $0.node === row }?.frame ?? .zero)
@@ -371,7 +396,8 @@ final class RowStand: ViewNode {
     /// The view of the row.
     weak var row: ViewNode?
 
-    override var isFocusable: Bool { row?.isMounted ?? false }
+    override var isControl: Bool { row?.isMounted ?? false }
+    override var isFocusable: Bool { isControl }
 }
 
 extension Rect {

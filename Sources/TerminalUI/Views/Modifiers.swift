@@ -70,6 +70,9 @@ extension View {
         Lifetime(content: self, appeared: action, task: nil)
     }
 
+    /// Has the focus when it comes, for what is in it: for a text field that appears to be written in.
+    public func takesFocus() -> some View { FocusWish(content: self) }
+
     /// Runs while it can be seen: begins after it can, and is cancelled when it is gone.
     public func task(_ action: @escaping @MainActor () async -> Void) -> some View {
         Lifetime(content: self, appeared: nil, task: action)
@@ -169,14 +172,18 @@ private struct Padding<Content: View>: PrimitiveView {
     func makeNode(_ context: ViewContext) -> PaddingNode { PaddingNode(context) }
 
     func update(_ node: PaddingNode, _ context: ViewContext) {
-        (node.horizontal, node.vertical) = (max(horizontal, 0), max(vertical, 0))
+        node.sides = (max(horizontal, 0), max(vertical, 0))
         node.setContent(content)
     }
 }
 
 private final class PaddingNode: WrapperNode {
-    var horizontal = 0
-    var vertical = 0
+    var sides = (horizontal: 0, vertical: 0) {
+        didSet { if sides != oldValue { invalidateLayout() } }
+    }
+
+    private var horizontal: Int { sides.horizontal }
+    private var vertical: Int { sides.vertical }
 
     override func sizeThatFits(_ proposal: Proposal) -> Size {
         let inner = contentSize(
@@ -211,7 +218,7 @@ private struct FrameView<Content: View>: PrimitiveView {
 }
 
 private final class FrameNode: WrapperNode {
-    struct Limits {
+    struct Limits: Equatable {
         var width: Int?
         var height: Int?
         var maxWidth: Int?
@@ -219,7 +226,9 @@ private final class FrameNode: WrapperNode {
         var alignment = Alignment.center
     }
 
-    var limits = Limits()
+    var limits = Limits() {
+        didSet { if limits != oldValue { invalidateLayout() } }
+    }
 
     override func sizeThatFits(_ proposal: Proposal) -> Size {
         func room(_ own: Int?, _ most: Int?, _ offered: Int?) -> Int? {
@@ -284,6 +293,18 @@ private final class LifetimeNode: TransparentNode {
         task?.cancel()
         super.unmount()
     }
+}
+
+private struct FocusWish<Content: View>: PrimitiveView {
+    let content: Content
+
+    func makeNode(_ context: ViewContext) -> TransparentNode {
+        let node = TransparentNode(context)
+        context.graph.focus.want(for: node)
+        return node
+    }
+
+    func update(_ node: TransparentNode, _ context: ViewContext) { node.setContent(content) }
 }
 
 private struct KeyHandler<Content: View>: PrimitiveView {

@@ -69,7 +69,9 @@ public struct VStack<Content: View>: PrimitiveView {
 }
 
 package final class StackNode: ViewNode {
-    private(set) var layout = StackLayout.vertical
+    private(set) var layout = StackLayout.vertical {
+        didSet { if layout != oldValue { invalidateLayout() } }
+    }
 
     func update(_ layout: StackLayout, _ content: some View) {
         self.layout = layout
@@ -148,7 +150,7 @@ package final class LayersNode: ViewNode {
 
 extension ViewNode {
     /// Whether a node in it can have the focus.
-    var hasFocusable: Bool { isFocusable || focusChildren.contains(where: \.hasFocusable) }
+    var hasFocusable: Bool { canBeFocused || focusChildren.contains(where: \.hasFocusable) }
 }
 
 /// Room that is left, between views of a stack.
@@ -163,7 +165,9 @@ public struct Spacer: PrimitiveView {
 }
 
 package final class SpacerNode: ViewNode {
-    var minLength = 0
+    var minLength = 0 {
+        didSet { if minLength != oldValue { invalidateLayout() } }
+    }
 
     package override var isFilling: Bool { true }
 

@@ -95,7 +95,7 @@ package class TextInputNode: ViewNode {
     /// Nil until something was written: at the end.
     private(set) final var caret: TextCaret?
 
-    package final override var isFocusable: Bool { environment.isEnabled }
+    package final override var isControl: Bool { true }
 
     final func edit(_ change: (inout TextCaret) -> Bool) -> Bool {
         var caret = self.caret ?? TextCaret(at: text.wrappedValue.count)

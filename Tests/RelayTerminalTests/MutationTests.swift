@@ -1,0 +1,119 @@
+import Foundation
+import RelayTerminal
+import Testing
+import TodoFixtures
+
+@MainActor @Suite(.bounded, .timeLimit(.minutes(2)))
+struct MutationTests {
+    private let environment = MockEnvironment()
+    private let evaluations = Evaluations()
+
+    private func show() throws -> Pilot {
+        try environment.cachePayload(UserQuery(id: "me"), Payloads.page(0..<2, of: 2))
+        return Pilot { TodoScreen(.storeOnly, evaluations).relayEnvironment(environment) }
+    }
+
+    @Test func theExpectedAnswerAndTheMarkAreOneFrameAndSoIsTheirEnd() throws {
+        let pilot = try show()
+        _ = evaluations.take()
+        let frames = pilot.frameCount
+        pilot.press(.enter)
+        #expect(pilot.text == "x todo 0 …\n- todo 1")
+        #expect(evaluations.take() == ["row": 1] && pilot.frameCount == frames + 1)
+        try #require(environment.mostRecent).resolve(Payloads.status("t0", complete: true))
+        #expect(pilot.text == "x todo 0\n- todo 1")
+        #expect(evaluations.take() == ["row": 1] && pilot.frameCount == frames + 2)
+    }
+
+    @Test func aFailureRevertsWhatWasShown() throws {
+        let pilot = try show()
+        pilot.press(.enter)
+        #expect(pilot.text == "x todo 0 …\n- todo 1")
+        try #require(environment.mostRecent).reject(URLError(.notConnectedToInternet))
+        #expect(pilot.text == "- todo 0\n- todo 1")
+    }
+
+    @Test func theMarkIsThereUntilTheLastOfThemEnds() throws {
+        let pilot = try show()
+        pilot.press(.enter)
+        pilot.press(.enter)
+        #expect(pilot.text == "- todo 0 …\n- todo 1")
+        let requests = environment.mockNetwork.requests
+        #expect(requests.count == 2)
+        requests[0].resolve(Payloads.status("t0", complete: true))
+        #expect(pilot.text == "- todo 0 …\n- todo 1")
+        requests[1].resolve(Payloads.status("t0", complete: false))
+        #expect(pilot.text == "- todo 0\n- todo 1")
+    }
+
+    /// Everything that the page names, in one call.
+    private struct Everything: View {
+        @Mutation<ChangeTodoStatusMutation> var change
+        @State private var completed = ""
+        let evaluations: Evaluations
+
+        var body: some View {
+            let _ = evaluations.note("everything")
+            Button("change \(completed)") {
+                change.commit(
+                    variables: .init(input: .init(complete: true, id: "t0")),
+                    optimisticResponse: [
+                        "changeTodoStatus": ["todo": ["id": "t0", "complete": true]]
+                    ],
+                    optimisticUpdater: { store, data in
+                        store["t1"]?["text"] = data == nil ? "no data" : "expected"
+                    },
+                    updater: { store, data in
+                        store["t1"]?["text"] = data == nil ? "no data" : "answered"
+                    },
+                    completion: { result in
+                        let text = (try? result.get()).map { _ in "done" } ?? "failed"
+                        MainActor.assumeIsolated { completed = text }
+                    })
+            }
+        }
+    }
+
+    @Test func allArgumentsOfThePageDoWhatItSays() throws {
+        try environment.cachePayload(UserQuery(id: "me"), Payloads.page(0..<2, of: 2))
+        let pilot = Pilot {
+            Group {
+                Everything(evaluations: evaluations)
+                TodoScreen(.storeOnly, evaluations)
+            }
+            .relayEnvironment(environment)
+        }
+        _ = evaluations.take()
+        pilot.press(.enter)
+        #expect(pilot.text == "change\nx todo 0\n- expected")
+        // It did not ask whether the mutation is in flight.
+        #expect(evaluations.take() == ["row": 2])
+        try #require(environment.mostRecent).resolve(Payloads.status("t0", complete: true))
+        #expect(pilot.text == "change done\nx todo 0\n- answered")
+        pilot.press(.enter)
+        try #require(environment.mostRecent).reject(URLError(.timedOut))
+        #expect(pilot.text == "change failed\nx todo 0\n- answered")
+    }
+
+    private struct Passing: View {
+        @State private var isThere = true
+        let evaluations: Evaluations
+        var body: some View {
+            Group {
+                if isThere { TodoScreen(.storeOnly, evaluations) } else { Text("gone") }
+            }
+            .onKey("g") { isThere.toggle() }
+        }
+    }
+
+    @Test func aMutationGoesOnWhenItsViewIsGone() throws {
+        try environment.cachePayload(UserQuery(id: "me"), Payloads.page(0..<2, of: 2))
+        let pilot = Pilot { Passing(evaluations: evaluations).relayEnvironment(environment) }
+        pilot.press(.enter)
+        pilot.press("g")
+        #expect(pilot.text == "gone")
+        try #require(environment.mostRecent).resolve(Payloads.status("t0", complete: true))
+        pilot.press("g")
+        #expect(pilot.text == "x todo 0\n- todo 1")
+    }
+}
