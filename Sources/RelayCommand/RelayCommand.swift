@@ -17,6 +17,7 @@ struct RelayCommand: AsyncParsableCommand {
             Serve.self, Connect.self, Request.self, LogCommand.self, ReplayCommand.self,
             Diff.self, Blame.self, Bisect.self, WhatIf.self, CompileCommand.self,
             AccessCommand.self, SchemaCommand.self, Bench.self, Healthcheck.self,
+            CompletionsCommand.self, ManualCommand.self,
         ])
 
     static func main() async {
