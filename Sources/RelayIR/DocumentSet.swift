@@ -19,7 +19,9 @@ struct DocumentSet: Sendable {
         fragments = documents.flatMap(\.fragments)
         fragmentsByName = Dictionary(
             fragments.map { ($0.name.value, $0) }, uniquingKeysWith: { first, _ in first })
-        let arguments = schema.types.lazy.flatMap(\.fields).flatMap(\.arguments)
+        // What clients add is not known to the server, which names the same fields.
+        let arguments = schema.types.lazy.flatMap(\.fields)
+            .filter { !schema.isAdded($0.location) }.flatMap(\.arguments)
         nullArguments = Set(arguments.filter(\.distinguishesNull).map(\.name)).sorted()
         declarations = fragmentsByName.compactMapValues { fragment in
             fragment.directives.named(RelayDirectives.argumentDefinitions).map {

@@ -18,6 +18,19 @@ import Testing
             [Document(parsing: text)], schema: ExampleSchema.todo(), client: [Self.client])
     }
 
+    /// Client and server name the fields of the server's schema alike.
+    @Test func defaultsOfTheClientDoNotRenameFieldsOfTheServer() throws {
+        let client = Source(
+            "extend type User { note(first: Int = 3, mood: String = \"calm\"): String }")
+        let document = try Document(
+            parsing: "query Q { user { todos(first: null) { edges { cursor } } } }")
+        let documents = try RelayDocuments(
+            [document], schema: ExampleSchema.todo(), client: [client])
+        let operation = try #require(documents.operation("Q")).request.operation
+        #expect(operation.nullArguments == ["id"])
+        #expect(operation.text.contains("todos ->"))
+    }
+
     @Test func fieldsOfTheClientAreReadAndNotSent() throws {
         let documents = try compile(
             """

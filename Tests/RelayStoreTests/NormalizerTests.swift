@@ -361,6 +361,20 @@ import Testing
         #expect(store.field("client:root", "user(id:null)") == .link("u"))
         #expect(store.field("client:root", "user") == nil)
 
+        // A store from disk may show what it has before any response comes.
+        for keep in [Store.retain, Store.hold]
+            as [(Store) -> (OperationDescriptor) throws -> Retention]
+        {
+            let store = Store.quiet()
+            let kept = try keep(store)(TodoDocuments.operation("Me"))
+            try store.commitUpdate { store in
+                store.root.setLinkedRecord(
+                    "user", args: none, record: store.create(dataID: "u", typeName: "User"))
+            }
+            #expect(store.field("client:root", "user(id:null)") == .link("u"))
+            kept.cancel()
+        }
+
         let schema = "type Query { user(id: ID): User } type User { id: ID! }"
         let other = try RelayDocuments(
             Document(parsing: "query Other { user { id } }"),

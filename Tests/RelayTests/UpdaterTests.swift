@@ -53,6 +53,18 @@ import TodoFixtures
         #expect(environment.store.snapshotText(of: "draft", "text") == nil)
     }
 
+    /// A store from disk may be read before any response comes.
+    @Test func whatIsReadTellsUpdatersHowItsFieldsAreCalled() throws {
+        let environment = MockEnvironment()
+        _ = environment.lookup(
+            selector: UserQuery(id: "nobody").createDescriptor().fragment, as: UserQuery.Data.self)
+        try environment.commitUpdate { store in
+            let user = store.create(dataID: "u", typeName: "User")
+            store.root.setLinkedRecord("user", args: ["id": VariableValue.null], record: user)
+            #expect(store.root.getLinkedRecord("user", args: nil) == nil)
+        }
+    }
+
     /// Not into the store, and not into what the store's writer has for itself.
     @Test func whatIsWrittenToAKeptRecordLaterGoesNowhere() throws {
         var kept: (any RecordProxy)?

@@ -12,6 +12,10 @@ extension Environment {
     public func lookup<T: ReadableRecord>(
         selector: SingularReaderSelector, as type: T.Type = T.self
     ) -> Snapshot<T> {
+        // Fragments are read where an operation was.
+        if selector.fragment === selector.owner.node.fragment {
+            store.noteSchema(of: selector.owner)
+        }
         let read = store.lookup(selector.selector)
         log.noteFields(of: read)
         return Snapshot(read, selector)

@@ -99,7 +99,8 @@ extension Store {
 
     /// Keeps the records of an operation until the token is cancelled or released.
     package func retain(_ operation: OperationDescriptor) throws -> Retention {
-        try write { writer, _ in
+        noteSchema(of: operation.request)
+        return try write { writer, _ in
             writer.operations.retain(operation)
             tellCollection(of: operation, &writer)
             return Retention { [weak self] in self?.release(operation) }
@@ -121,7 +122,8 @@ extension Store {
     /// Keeps the records of an operation from being collected until the token is cancelled or released, for a reader
     /// that may retain it next.
     package func hold(_ operation: OperationDescriptor) throws -> Retention {
-        try write { writer, _ in hold(operation, &writer) }
+        noteSchema(of: operation.request)
+        return try write { writer, _ in hold(operation, &writer) }
     }
 
     private func release(_ operation: OperationDescriptor) {

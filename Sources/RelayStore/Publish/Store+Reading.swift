@@ -1,6 +1,13 @@
+import RelayArtifacts
+package import RelayReading
 @_spi(Rooms) import RelayRecords
 
 extension Store {
+    /// Updaters may name the fields of the operation from now on; see ``Symbols/noteNullArguments(_:)``.
+    package func noteSchema(of request: RequestDescriptor) {
+        symbols.noteNullArguments(request.node.operation.nullArguments)
+    }
+
     /// What a selector reads now. Waits for no writer.
     /// - Parameter previous: what was read before; parts that are the same are reused.
     package func lookup(
