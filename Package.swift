@@ -228,7 +228,16 @@ let package = Package(
             ]),
         room(
             "Console",
-            ["EventLog", "EventStore", "Threads", "WebSocketIO", argumentParser]),
+            [
+                "EventLog", "EventStore", "RelayJSON", "RelayRecords", "Threads", "WebSocketIO",
+                argumentParser,
+            ]),
+        room(
+            "ReplayDebugger",
+            [
+                "Console", "EventStore", "GraphQLExecution", "RelayJSON", "RelayRecords",
+                "StoreEngine", "TerminalUI", "Threads",
+            ]),
         room(
             "RelayBenchmarks",
             [
@@ -245,8 +254,8 @@ let package = Package(
                 "GraphQLLanguage", "HTTPMessages", "LogTools", "RelayArtifacts", "RelayBenchmarks",
                 "RelayJSON",
                 "RelayLink",
-                "RelayRecords", "RelayServer", "SchemaService", "StoreEngine", "Threads",
-                "WebSocketIO", argumentParser, logging,
+                "RelayRecords", "RelayServer", "ReplayDebugger", "SchemaService", "StoreEngine",
+                "TerminalUI", "Threads", "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
         room("TodoMutations", ["RelayArtifacts", "RelayRecords"]),
@@ -302,6 +311,10 @@ let package = Package(
                 "Digests", "Disk", "DiskSimulation", "EventLog", "LogTools", "RelayArtifacts",
                 "RelayJSON", "RelayReading", "RelayRecords", "RelayStore", "Threads", "Zlib",
             ]),
+        tests(
+            of: "ReplayDebugger",
+            ["Disk", "EventLog", "EventStore", "RelayJSON", "RelayRecords", "TerminalUI", "Threads"]
+        ),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
         tests(of: "HTTPMessages"),

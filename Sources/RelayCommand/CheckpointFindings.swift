@@ -1,3 +1,4 @@
+import Console
 import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords

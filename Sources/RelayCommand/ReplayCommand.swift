@@ -4,7 +4,9 @@ import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import RelayServer
+import ReplayDebugger
 import StoreEngine
+import TerminalUI
 
 import struct ArgumentParser.Argument
 
@@ -63,8 +65,9 @@ struct ReplayCommand: HistoryTool {
 
     @Flag(
         help: """
-            Show the events one by one and what each changed, from the point on or from the \
-            beginning; on a terminal, Enter shows the next.
+            On a terminal: a debugger that goes forward and back through the events, from the \
+            newest or from the point on. Elsewhere and with --json: print the events one by one \
+            and what each changed, from the point on or from the beginning.
             """)
     var step = false
 
@@ -112,6 +115,9 @@ struct ReplayCommand: HistoryTool {
             return try WatchedReplay(output, request, json: log.json)
                 .run(through: history, from: start)
         }
+        if step, !log.json, TerminalProgram.hasScreen {
+            return try await debug(history, start: at.map(history.sequence))
+        }
         if step {
             let start =
                 try at.map(history.sequence) ?? (history.first == 1 ? 0 : history.firstState)
@@ -125,6 +131,21 @@ struct ReplayCommand: HistoryTool {
             if response.hasErrors { throw ExitCode(1) }
         } else {
             try print(sequence, of: history, output)
+        }
+    }
+
+    @MainActor
+    private func debug(_ history: History, start: UInt64?) async throws {
+        var history = history
+        // Progress is on the screen.
+        history.watch = nil
+        let debugger = try Debugger(history)
+        let (query, variables, operation) = (query, try variables.map(parseVariables), operation)
+        let question = query.map {
+            DebuggerQuery(text: $0, variables: variables ?? [:], operationName: operation)
+        }
+        try await TerminalProgram.run {
+            DebuggerView(DebuggerModel(debugger, at: start, query: question))
         }
     }
 

@@ -243,11 +243,29 @@ struct LogToolsTests {
         let last = try #require(sequences.last { $0 < 7900 })
         let next = try #require(sequences.first { $0 > 7900 })
         let terminal = try await Terminal(sandbox)
-        try await terminal.type("relay replay \(directory) --step --at \(last)\n")
+        // Without a screen there are lines.
+        try await terminal.type("TERM=dumb relay replay \(directory) --step --at \(last)\n")
         _ = try await terminal.screen { $0.contains("Enter shows the next event") }
         try await terminal.press("Enter")
         _ = try await terminal.screen { $0.contains("\n\(next) ") }
         try await terminal.type("q\n")
+        _ = try await terminal.screen { $0.hasSuffix("\n$") }
+        try await terminal.type("relay replay \(directory) --step\n")
+        _ = try await terminal.screen {
+            $0.hasPrefix("event 9000 of 9000")
+                && $0.contains("The index ends early. The log is damaged")
+        }
+        // What cannot be read is said, and what is before it can.
+        for (event, said) in [("7900", "cannot be"), (String(last), "▶ \(last) ")] {
+            try await terminal.type("g")
+            _ = try await terminal.screen { $0.contains("Go to") }
+            try await terminal.type(event)
+            try await terminal.press("Enter")
+            _ = try await terminal.screen {
+                $0.hasPrefix("event \(event) of 9000") && $0.contains(said)
+            }
+        }
+        try await terminal.type("q")
         _ = try await terminal.screen { $0.hasSuffix("\n$") }
     }
 

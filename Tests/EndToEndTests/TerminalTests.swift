@@ -40,6 +40,29 @@ struct TerminalTests {
         #expect(try await terminal.fact("cursor_flag") == "1")
     }
 
+    @Test func aDebuggerGoesThroughALogAndLeavesTheTerminalAsItWas() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let last = try await sandbox.json("log", "list", log.directory).count
+        let terminal = try await Terminal(sandbox)
+        try await terminal.type("stty -g > before\n")
+        try await terminal.type("relay replay \(log.directory) --step\n")
+        _ = try await terminal.screen { $0.hasPrefix("event \(last) of \(last)") }
+        try await terminal.press("Left")
+        _ = try await terminal.screen { $0.hasPrefix("event \(last - 1) of \(last)") }
+        try await terminal.type("n")
+        _ = try await terminal.screen { $0.hasPrefix("event \(last) of \(last)") }
+        try await terminal.type("g")
+        try await terminal.type("1")
+        try await terminal.press("Enter")
+        _ = try await terminal.screen { $0.hasPrefix("event 1 of \(last)") }
+        try await terminal.press("C-c")
+        _ = try await terminal.screen { $0.hasSuffix("\n$") }
+        try await terminal.type("stty -g > after; cmp before after && echo as it was\n")
+        _ = try await terminal.screen { $0.contains("\nas it was") }
+        #expect(try await terminal.fact("alternate_on") == "0")
+        #expect(try await terminal.fact("cursor_flag") == "1")
+    }
+
     private func clientPID() throws -> Int32 {
         let text = try String(contentsOfFile: sandbox.path("pid"), encoding: .utf8)
         return try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))

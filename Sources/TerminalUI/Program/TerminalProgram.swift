@@ -62,9 +62,7 @@ public final class TerminalProgram {
         mouse: Bool = false, @ViewBuilder _ content: () -> some View
     ) async throws -> End {
         let terminal = SystemTerminal()
-        let capabilities = TerminalCapabilities(
-            environment: Self.environment(["TERM", "COLORTERM", "NO_COLOR"]),
-            isTerminal: terminal.isTerminal)
+        let capabilities = capabilities(of: terminal)
         guard capabilities.hasScreen else {
             throw TerminalError(
                 "There is no screen to draw on: standard input and output are no terminal, or TERM is \"dumb\"."
@@ -77,7 +75,18 @@ public final class TerminalProgram {
         return try await program.run()
     }
 
-    private static func environment(_ names: [String]) -> [String: String] {
+    /// Whether there is a screen to draw on: standard input and output are a terminal, and not one like `TERM=dumb`.
+    nonisolated public static var hasScreen: Bool { capabilities(of: SystemTerminal()).hasScreen }
+
+    nonisolated private static func capabilities(of terminal: SystemTerminal)
+        -> TerminalCapabilities
+    {
+        TerminalCapabilities(
+            environment: environment(["TERM", "COLORTERM", "NO_COLOR"]),
+            isTerminal: terminal.isTerminal)
+    }
+
+    nonisolated private static func environment(_ names: [String]) -> [String: String] {
         var values: [String: String] = [:]
         for name in names { values[name] = getenv(name).map { String(cString: $0) } }
         return values

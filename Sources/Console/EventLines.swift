@@ -1,10 +1,10 @@
-import EventStore
-import RelayJSON
+package import EventStore
+package import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 extension EventSummary {
     /// The form of `relay log list --json`.
-    var json: JSONValue {
+    package var json: JSONValue {
         .object(
             JSONObject(present: [
                 "sequence": JSONValue(sequence),
@@ -18,7 +18,7 @@ extension EventSummary {
     }
 
     /// The same for people, in columns.
-    var line: String {
+    package var line: String {
         var line = "\(sequence)".padded(to: 8)
         line += RFC3339.text(microseconds: timeMicroseconds).padded(to: 29)
         line += kind.padded(to: 12)
@@ -33,19 +33,19 @@ extension EventSummary {
 
 extension FieldDifference {
     /// The form of `relay diff --json`.
-    var json: JSONValue {
+    package var json: JSONValue {
         var object: JSONObject = ["record": .string(record), "field": .string(field)]
         change.add(to: &object, before: "before", after: "after")
         return .object(object)
     }
 
     /// The same for people.
-    var line: String { "\(record).\(field)".padded(to: 32) + change.line }
+    package var line: String { "\(record).\(field)".padded(to: 32) + change.line }
 }
 
 extension FieldChange {
     /// Adds its keys. What is not there has none, and null is null; a list has a "change" in their place.
-    func add(to object: inout JSONObject, before: String, after: String) {
+    package func add(to object: inout JSONObject, before: String, after: String) {
         switch self {
         case .value(let old, let new):
             if let old { object[before] = old.recordJSON }
@@ -55,7 +55,7 @@ extension FieldChange {
     }
 
     /// Of a list: `{"splice": [start, deleted, [ids…]]}`.
-    var json: JSONValue {
+    package var json: JSONValue {
         switch self {
         case .value(_, let after): after?.recordJSON ?? ["unset": true]
         case .links(let start, let removed, let inserted):
@@ -64,7 +64,7 @@ extension FieldChange {
     }
 
     /// The same for people: both values, or what came to a list and went.
-    var line: String {
+    package var line: String {
         switch self {
         case .value(let before, let after): "\(text(before)) -> \(text(after))"
         case .links(let start, let removed, let inserted):
@@ -86,18 +86,18 @@ extension FieldChange {
 
 extension JSONValue {
     /// A text; nil when there is none.
-    init?(_ text: String?) {
+    package init?(_ text: String?) {
         guard let text else { return nil }
         self = .string(text)
     }
 
     /// A sequence, a count, an offset.
-    init(_ number: UInt64) { self = .int(Int64(clamping: number)) }
+    package init(_ number: UInt64) { self = .int(Int64(clamping: number)) }
 }
 
 extension JSONObject {
     /// Has the values that are there: an absent one leaves its key out, as null would be a value.
-    init(present members: KeyValuePairs<String, JSONValue?>) {
+    package init(present members: KeyValuePairs<String, JSONValue?>) {
         self.init()
         for (key, value) in members { self[key] = value }
     }
@@ -105,7 +105,7 @@ extension JSONObject {
 
 extension String {
     /// Filled with spaces, at least two, so that columns begin below each other.
-    func padded(to width: Int) -> String {
+    package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(2, width - count))
     }
 }

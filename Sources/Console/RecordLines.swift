@@ -1,15 +1,14 @@
-import Console
 import RelayJSON
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) package import RelayRecords
 
 extension Snapshot {
     /// Every record in the form of a seed file, in creation order.
-    var recordLines: some Sequence<String> {
+    package var recordLines: some Sequence<String> {
         recordsInCreationOrder().lazy.compactMap { recordJSON($0)?.sorted.json.text }
     }
 
     /// Prints every record in the form of a seed file, in creation order.
-    func printRecords(to output: LineOutput) throws {
+    package func printRecords(to output: LineOutput) throws {
         for line in recordLines { try output.write(line) }
     }
 }
@@ -17,7 +16,7 @@ extension Snapshot {
 extension RecordJSON {
     /// The same with the fields by the bytes of their names: their order in memory depends on whether a
     /// checkpoint was read, and printed lines must not.
-    var sorted: RecordJSON {
+    package var sorted: RecordJSON {
         var record = self
         record.fields.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         return record
