@@ -313,7 +313,10 @@ let package = Package(
             ]),
         tests(
             of: "ReplayDebugger",
-            ["Disk", "EventLog", "EventStore", "RelayJSON", "RelayRecords", "TerminalUI", "Threads"]
+            [
+                "Disk", "EventLog", "EventStore", "RelayJSON", "RelayRecords", "TerminalUI",
+                "Threads",
+            ]
         ),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
