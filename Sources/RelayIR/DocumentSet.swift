@@ -10,8 +10,6 @@ struct DocumentSet: Sendable {
     private let fragmentsByName: [String: FragmentDefinition]
     /// The variables that fragments declare, with what is wrong with the declarations.
     private let declarations: [String: FragmentDeclarations]
-    /// The names of arguments for which null differs from no value, sorted; see ``Argument/distinguishesNull``.
-    let nullArguments: [String]
 
     init(_ documents: [Document], schema: Schema) {
         self.schema = schema
@@ -19,10 +17,6 @@ struct DocumentSet: Sendable {
         fragments = documents.flatMap(\.fragments)
         fragmentsByName = Dictionary(
             fragments.map { ($0.name.value, $0) }, uniquingKeysWith: { first, _ in first })
-        // What clients add is not known to the server, which names the same fields.
-        let arguments = schema.types.lazy.flatMap(\.fields)
-            .filter { !schema.isAdded($0.location) }.flatMap(\.arguments)
-        nullArguments = Set(arguments.filter(\.distinguishesNull).map(\.name)).sorted()
         declarations = fragmentsByName.compactMapValues { fragment in
             fragment.directives.named(RelayDirectives.argumentDefinitions).map {
                 FragmentDeclarations($0, schema: schema)

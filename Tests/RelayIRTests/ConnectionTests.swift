@@ -69,6 +69,20 @@ import Testing
         #expect(documents.operation("FQ")?.variables.map(\.name) == ["n", "done", "id"])
     }
 
+    /// A variable of the operation may be given to an argument with a default, and must then be what its places need.
+    @Test func theQueryOfAFragmentHasTheTypesThatItsInnerFragmentsNeed() throws {
+        let documents = try compile(
+            """
+            query Q($x: Boolean!) { user { ...Outer } }
+            fragment Outer on User @refetchable(queryName: "OuterRefetchQuery") { id ...Inner @arguments(x: $x) }
+            fragment Inner on User @argumentDefinitions(x: {type: "Boolean", defaultValue: false}) {
+              userId @include(if: $x)
+            }
+            """, ExampleSchema.todo())
+        let text = try #require(documents.operation("OuterRefetchQuery")).text
+        #expect(text.contains("query OuterRefetchQuery($x: Boolean!"))
+    }
+
     @Test func refetchableFragmentsGetTheirQuery() throws {
         let documents = try compile(Self.list, ExampleSchema.todo())
         let request = try #require(documents.operation("ListPaginationQuery")?.request)

@@ -21,6 +21,10 @@ package final class Schema: Sendable {
     /// `__type` of the query root type.
     package let typeField: SchemaField
 
+    /// The names of the arguments that have a default other than null in some field of the schema itself, not of what
+    /// extends it. In a store, null and no value make two fields of those with such an argument.
+    package let nullArguments: Set<String>
+
     private let typesByName: [String: NamedType]
     private let directivesByName: [String: SchemaDirective]
     private let relations: TypeRelations
@@ -54,6 +58,10 @@ package final class Schema: Sendable {
         self.relations = TypeRelations(types)
         self.hiddenTypes = HiddenTypes(types, directiveDefinitions)
         self.parts = parts
+        nullArguments = Set(
+            types.lazy.flatMap(\.fields)
+                .filter { field in parts.added.map { field.location < $0 } ?? true }
+                .flatMap(\.arguments).filter(\.distinguishesNull).map(\.name))
     }
 
     // MARK: Looking things up
@@ -153,5 +161,14 @@ package final class Schema: Sendable {
     /// Whether what has this `location` was added by ``extended(by:predefined:)``.
     package func isAdded(_ location: Int) -> Bool {
         parts.added.map { location >= $0 } ?? false
+    }
+}
+
+extension SchemaInputValue {
+    /// Whether null and no value at all are different: there is a default, and it is not null.
+    fileprivate var distinguishesNull: Bool {
+        guard !type.isNonNull, let defaultValue else { return false }
+        if case .null = defaultValue.kind { return false }
+        return true
     }
 }

@@ -109,6 +109,7 @@ final class OperationExecutor: @unchecked Sendable {
     /// - Returns: what cancels it.
     func begin() -> AnyCancellable {
         environment.tracker.begin(request)
+        environment.store.noteSchema(of: request)
         note(.executeStart)
         do {
             guard JSONValue.object(request.variables.json).isFinite else {

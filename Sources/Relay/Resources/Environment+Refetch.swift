@@ -16,8 +16,13 @@ extension Environment {
         _ fragment: F, variables: VariableData = [:], cacheConfig: CacheConfig = .init(force: true)
     ) async throws -> [GraphQLError] {
         let operation = refetchOperation(fragment, variables)
-        let response = try await execute(operation: operation, cacheConfig: cacheConfig).lastValue()
-        return response?.errors ?? []
+        return try await response(to: operation, cacheConfig)?.errors ?? []
+    }
+
+    func response(
+        to operation: OperationDescriptor, _ cacheConfig: CacheConfig = .init(force: true)
+    ) async throws -> GraphQLResponse? {
+        try await execute(operation: operation, cacheConfig: cacheConfig).lastValue()
     }
 
     /// The fragment's query with the variables that the fragment was read with, except those given.

@@ -27,8 +27,10 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     private let fragment: F
     private let lock = NSLock()
     private var loading: Set<Direction> = []
-    /// The cursors from which a page was fetched that brought nobody further.
-    private var repeated: [Direction: String] = [:]
+    /// The cursors from which pages were fetched that brought nobody further, and how many there were, one after the other.
+    private var fruitless: [Direction: (cursor: String, count: Int)] = [:]
+
+    private static var fruitlessLimit: Int { 5 }
 
     /// - Parameters:
     ///   - fragment: the fragment with the `@connection`.
@@ -54,8 +56,8 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// - Parameter count: the maximum number of edges.
     /// - Returns: the errors that came with the page.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``; a ``NetworkError`` also where there were errors and no page, such as
-    ///   `"edges": null`: the connection ends where it did. ``RepeatedPageError`` if the same page brought nobody further
-    ///   twice.
+    ///   `"edges": null`: the connection ends where it did. ``RepeatedPageError`` if the page ends where it
+    ///   begins, or if five pages in a row were not added to the connection.
     @discardableResult
     public func loadNext(_ count: Int) async throws -> [GraphQLError] {
         try await load(.next, count)
@@ -104,25 +106,42 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         }
         variables[config.count] = .int(count)
         variables[config.cursor] = .string(cursor)
-        let errors = try await environment.refetch(fragment, variables: variables)
-        // Whoever asks until there is no more would ask for the same page for ever. Once, it may be that the first page
-        // was fetched again meanwhile.
-        let isStuck = page(direction)?.cursor == cursor
-        let isStuckAgain = lock.withLock {
-            defer { repeated[direction] = isStuck ? cursor : nil }
-            return isStuck && repeated[direction] == cursor
+        let operation = environment.refetchOperation(fragment, variables)
+        let response = try await environment.response(to: operation)
+        let errors = response?.errors ?? []
+        // Whoever asks until there is no more would ask for the same page for ever.
+        guard page(direction)?.cursor == cursor else {
+            lock.withLock { _ = fruitless.removeValue(forKey: direction) }
+            return errors
         }
-        if isStuckAgain || isStuck && !errors.isEmpty {
-            let operation = environment.refetchOperation(fragment, variables)
-            if errors.isEmpty {
-                throw RepeatedPageError(
-                    operation: operation.request.node.params.name, cursor: cursor)
-            }
+        let request = operation.request
+        let end = response.flatMap { self.end(of: $0, direction) }
+        if end == nil, !errors.isEmpty {
             throw NetworkError(
-                errors: errors, operation: operation.request.node,
-                variables: operation.request.variables)
+                errors: errors, operation: request.node, variables: request.variables)
+        }
+        let fruitlessCount = lock.withLock { () -> Int in
+            var run = fruitless[direction] ?? (cursor: cursor, count: 0)
+            if run.cursor != cursor { run = (cursor: cursor, count: 0) }
+            run.count += 1
+            fruitless[direction] = run
+            return run.count
+        }
+        // A page that has another end came, and the first page may have been fetched again since; or its list is another.
+        guard let end, end != cursor, fruitlessCount < Self.fruitlessLimit else {
+            throw RepeatedPageError(operation: request.node.params.name, cursor: cursor)
         }
         return errors
+    }
+
+    /// The cursor at which a page ends, by what the server said; nil if there is no page.
+    private func end(of response: GraphQLResponse, _ direction: Direction) -> String? {
+        guard let path = F.metadata.connection?.path else { return nil }
+        var value = response.data.map(VariableValue.object)
+        for name in F.metadata.path + path { value = value?[name] }
+        guard value?["edges"]?.arrayValue != nil else { return nil }
+        return value?["pageInfo"]?[
+            direction == .next ? "endCursor" : "startCursor"]?.stringValue
     }
 
     /// The variables for a direction, and the cursor to continue from; nil if there is nothing more.

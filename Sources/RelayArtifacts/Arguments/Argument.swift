@@ -31,7 +31,7 @@ public struct LiteralArgument: Argument, Hashable {
     /// - Parameters:
     ///   - name: the argument's name.
     ///   - value: its value, the same with all variables.
-    ///   - distinguishesNull: whether the schema's argument has a default that is not null.
+    ///   - distinguishesNull: see ``Argument/distinguishesNull``.
     public init(
         name: String, value: any VariableValueConvertible, distinguishesNull: Bool = false
     ) {
@@ -59,7 +59,7 @@ public struct VariableArgument: Argument, Hashable {
     /// - Parameters:
     ///   - name: the argument's name.
     ///   - variableName: the name of the variable that gives the value, without `$`.
-    ///   - distinguishesNull: whether the schema's argument has a default that is not null.
+    ///   - distinguishesNull: see ``Argument/distinguishesNull``.
     public init(name: String, variableName: String, distinguishesNull: Bool = false) {
         self.name = name
         self.variableName = variableName

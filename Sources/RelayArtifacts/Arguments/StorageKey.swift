@@ -1,9 +1,9 @@
 /// Where a record keeps the value of a field: `name`, or `name(arg:json,…)` with the arguments sorted by
 /// name and variables replaced by their values.
 ///
-/// An argument that is not given is omitted. One that is null is omitted as well, as in relay-runtime, unless the schema
-/// has a default for it (``Argument/distinguishesNull``), or the field is one of the client's own, such as a connection's
-/// list: nobody needs a schema to name these. Without variables the key is computed once, when the node is made.
+/// An argument that is not given is omitted. One that is null is omitted as well, as in relay-runtime, unless null is a
+/// value of its own for it (``Argument/distinguishesNull``), or the client has made the field, as it makes a connection's
+/// list: no schema is needed to name these. Without variables the key is computed once, when the node is made.
 package struct StorageKey: Sendable {
     /// The field's name.
     package let name: String
@@ -43,11 +43,11 @@ package struct StorageKey: Sendable {
     ) -> String {
         var key = name
         var isFirst = true
-        // GraphQL keeps such names for itself; its own fields take no null.
-        let isOwn = name.utf8.starts(with: "__".utf8)
+        // The schema has no such names, but for introspection, whose arguments are never null.
+        let isOfClient = name.utf8.starts(with: "__".utf8)
         for argument in arguments {
             guard let value = argument.value(from: variables),
-                value != .null || isOwn || argument.distinguishesNull
+                value != .null || isOfClient || argument.distinguishesNull
             else { continue }
             key += isFirst ? "(" : ","
             isFirst = false

@@ -7,11 +7,9 @@ import RelayArtifacts
 /// give the same storage key: an `ID` is always a string, a `Float` is never an integer.
 struct ArgumentBuilder {
     let schema: Schema
-    private let nullArguments: Set<String>
 
     init(_ documents: DocumentSet) {
         schema = documents.schema
-        nullArguments = Set(documents.nullArguments)
     }
 
     /// Variables with their defaults.
@@ -33,7 +31,7 @@ struct ArgumentBuilder {
             return argument(
                 $0.name.value, $0.value, type,
                 distinguishesNull: type?.isNonNull != true
-                    && nullArguments.contains($0.name.value))
+                    && schema.nullArguments.contains($0.name.value))
         }
     }
 
@@ -112,14 +110,5 @@ struct ArgumentBuilder {
 
     private func inputField(_ name: String, of type: WrappedType?) -> WrappedType? {
         type.flatMap { schema[$0.namedType].inputField(name)?.type }
-    }
-}
-
-extension SchemaInputValue {
-    /// Whether null and no value at all are different: there is a default, and it is not null.
-    var distinguishesNull: Bool {
-        guard !type.isNonNull, let defaultValue else { return false }
-        if case .null = defaultValue.kind { return false }
-        return true
     }
 }

@@ -31,7 +31,7 @@ struct NormalizationBuilder {
             name: operation.name?.value ?? "",
             argumentDefinitions: arguments.definitions(operation.variables),
             selections: selections(tree, covered: [], abstractKey: nil),
-            nullArguments: documents.nullArguments)
+            nullArguments: documents.schema.nullArguments.sorted())
     }
 
     /// - Parameters:

@@ -30,6 +30,16 @@ struct FragmentVariables {
         self.spreads = spreads
     }
 
+    /// What the fragment, and those that it spreads, leave to the operation.
+    static func free(
+        in fragment: TypedFragment, _ documents: DocumentSet, _ fragments: [String: TypedFragment]
+    ) -> FragmentVariables {
+        var usage = FragmentVariables(documents, fragments, following: .all)
+        usage.inner = [:]
+        usage.collect(fragment)
+        return usage
+    }
+
     mutating func collect(_ fragment: TypedFragment) {
         guard visited.insert(fragment.name).inserted else { return }
         let outer = declared

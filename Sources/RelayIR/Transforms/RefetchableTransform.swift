@@ -72,8 +72,7 @@ struct RefetchableTransform {
 
     /// The variables that the fragment, and those that it spreads, leave to the operation.
     private func used(in fragment: TypedFragment, at location: Int) -> [VariableDefinition] {
-        var usage = FragmentVariables(documents, fragments, following: .all)
-        usage.collect(fragment)
+        let usage = FragmentVariables.free(in: fragment, documents, fragments)
         return usage.names.compactMap { name in
             guard let type = usage.types[name] else { return nil }
             return VariableDefinition(
