@@ -204,7 +204,7 @@ package struct MutationRunner: Sendable {
             let outcome = try mutation.run(
                 arguments: arguments, draft: &draft, context: context(request, time),
                 access: access)
-            let intent = intent(request, field.name, arguments)
+            let intent = intent(request, field.name, outcome.arguments)
             var commit = draft.commit(intent, result: outcome.result)
             commit.response.isByProgram = mutation.isByProgram
             return .success((commit, outcome.payload))
@@ -232,10 +232,10 @@ package struct MutationRunner: Sendable {
                     """, code: .badUserInput)
             }
             let access = try service.access(of: request.identity, to: field, on: head)
-            let arguments = try execution.rootArguments(index)
             let context = context(request, time)
             // What the handler does outside is not undone, so what it is about must be there before it starts.
-            let named = try mutation.arguments(naming: arguments, on: head, access)
+            let arguments = try mutation.arguments(
+                naming: try execution.rootArguments(index), on: head, access)
             guard head.pending.count < waitingHandlers else {
                 throw ExecutionError(
                     """
@@ -254,8 +254,8 @@ package struct MutationRunner: Sendable {
                 end: .waits(
                     OngoingMutation(
                         request: request, variables: variables, plan: plan, field: index,
-                        arguments: arguments, named: named, context: context,
-                        mutation: mutation, pending: pending)))
+                        arguments: arguments, context: context, mutation: mutation,
+                        pending: pending)))
         } catch {
             let told = answer(plan, index, .failure(error), request, variables, on: head)
             return Run(timeMicroseconds: time, end: .done(.executed(told.response)))

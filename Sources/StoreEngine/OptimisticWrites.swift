@@ -34,7 +34,7 @@ extension MutationRequest {
         }
         if let node = field.expectedNode(in: value, head.symbols), let list = payload.list,
             let finder = payload.parent, let named = arguments.mutationInput[finder.input],
-            let parent = finder.find(named, in: head, visibleTo: access),
+            let parent = finder.find(named, in: head),
             let type = head.type(of: parent)
         {
             writer.write(

@@ -1,5 +1,6 @@
 package import GraphQLExecution
 import GraphQLLanguage
+import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 /// What whoever sends a mutation may see and change.
@@ -27,6 +28,14 @@ package struct MutationAccess {
         access = nil
         self.mutation = mutation
         asksTypes = false
+    }
+
+    /// The record that a value names, if it exists for whoever sends the mutation.
+    func find(_ value: JSONValue, _ lookup: Lookup, in snapshot: Snapshot) -> RecordIndex? {
+        guard let text = value.recordName else { return nil }
+        guard let access else { return snapshot.find(text, lookup) }
+        var dependencies: Dependencies?
+        return access.find(text, lookup, for: .input, in: snapshot, &dependencies)
     }
 
     /// Some rule decides whether a record may be created.

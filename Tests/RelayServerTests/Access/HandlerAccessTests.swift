@@ -177,6 +177,24 @@ struct HandlerAccessTests {
     private func write(
         _ how: String, as identity: Identity, mutation: String = "write", input: String = ""
     ) async throws -> JSONValue {
+    /// Whatever has its unique value by then: what was charged is what gets the task.
+    @Test func theEndIsAboutTheRecordOfTheBeginning() async throws {
+        async let answer = engine.run(Self.charge("Open"), as: Self.ann)
+        try await upstream.isAsked()
+        _ = try await write("name open Other", as: .unrestricted)
+        let other = try await engine.run(
+            """
+            mutation { addProject(input: { name: "Open", ownerId: "ann", memberIds: ["ann"] }) { project { id } } }
+            """)
+        #expect(other.firstErrorCode == nil)
+        upstream.give("charged")
+        #expect(try await answer.firstErrorCode == nil)
+        #expect(told.first?.input?["projectId"]?.stringValue == "open")
+        let charged = try await engine.run(
+            "{ node(id: \"open\") { ... on Project { tasks { edges { node { text } } } } } }")
+        #expect("\(charged)".contains("charged"), "\(charged)")
+    }
+
         let before = engine.eventCount
         let answer = try await engine.run(
             "mutation { \(mutation)(input: { how: \"\(how)\" \(input) }) { task { id } } }",
@@ -242,8 +260,15 @@ struct HandlerAccessTests {
                         .firstErrorCode == nil)
             }
         }
-        #expect(
-            try await write("text t1", as: Self.bob, input: "id: \"none\"").firstErrorCode == nil)
+        // Nothing tells it from one that there is not.
+        for identity in [Self.bob, Self.ann, .unrestricted] {
+            let absent = try await write("text t1", as: identity, input: "id: \"none\"")
+            #expect(absent.firstErrorCode == "NOT_FOUND")
+            #expect(
+                absent.firstErrorMessage
+                    == "Could not run write: there is no record whose id is \"none\" (input.id). Nothing was changed."
+            )
+        }
     }
 
     /// Whether a unique value is taken is told to those who may write it.
