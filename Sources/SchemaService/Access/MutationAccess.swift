@@ -38,10 +38,7 @@ package struct MutationAccess {
         return access.find(text, lookup, for: .input, in: snapshot, &dependencies)
     }
 
-    /// Some rule decides whether a record may be created.
-    var looksAtNewRecords: Bool { asksTypes && access != nil }
-
-    /// Asked before anything is written: the store keeps the ids of records that were refused.
+    /// Asked before anything is written.
     /// - Throws: that no record of the type may be created.
     func checkCreation(ofType type: String) throws(ExecutionError) {
         guard asksTypes, let access, access.isForbidden(.create, ofType: type) else { return }

@@ -292,7 +292,7 @@ struct HandlerAccessTests {
                 }
             }
             // Nor does the store learn a name with each.
-            #expect(engine.service.snapshot.symbols.liveCount <= names + 1)
+            #expect(engine.service.snapshot.symbols.liveCount == names)
         }
         #expect(try await write("name open Shut", as: Self.ann).firstErrorCode == "CONFLICT")
         #expect(try await write("new Shut ann", as: Self.ann).firstErrorCode == "CONFLICT")
@@ -305,6 +305,27 @@ struct HandlerAccessTests {
     /// The ids of the records of which something is expected; nil if nothing is.
     private func expected(
         _ expected: JSONValue, as identity: Identity
+    /// However often the code makes them, and whatever it is refused for.
+    @Test func refusedRecordsLeaveNoNames() async throws {
+        func refuse(_ times: Int) async throws {
+            for _ in 0..<times {
+                let answer = try await write("new Free", as: .nobody)
+                #expect(answer.firstErrorCode == "UNAUTHENTICATED")
+                #expect(try await write("new Open ann", as: Self.ann).firstErrorCode == "CONFLICT")
+            }
+        }
+        try await refuse(1)
+        let before = engine.service.snapshot.symbols.liveCount
+        try await refuse(20)
+        #expect(engine.service.snapshot.symbols.liveCount == before)
+        // The next record has the id that the store knows already.
+        let made = try await write("new Free ann", as: Self.ann)
+        #expect(made.firstErrorCode == nil)
+        #expect(engine.service.snapshot.symbols.liveCount == before)
+        try await refuse(20)
+        #expect(engine.service.snapshot.symbols.liveCount == before + 1)
+    }
+
     ) async throws -> [String]? {
         async let answer = engine.run(
             """
