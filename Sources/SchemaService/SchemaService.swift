@@ -11,8 +11,8 @@ package struct SchemaService: Sendable {
     package let waiting: [String: WaitingMutation]
     /// Whether some results are computed by Swift code, which may depend on the viewer.
     package let looksAtViewer: Bool
-    /// Nil: rules may look at all of them.
-    private let mentionedClaims: Set<String>?
+    /// The claims that rules look at.
+    private let mentionedClaims: Set<String>
     /// What Swift code computes, as `Type.field`.
     package let computedFields: Set<String>
     /// By root field of the subscription type.
@@ -81,7 +81,7 @@ package struct SchemaService: Sendable {
     }
 
     /// An identity without the claims that no rule looks at.
-    package func asRulesSee(_ identity: Identity) -> Identity {
+    package func keepingMentionedClaims(of identity: Identity) -> Identity {
         identity.keeping(claims: mentionedClaims)
     }
 

@@ -76,7 +76,7 @@ package struct MutationRunner: Sendable {
         guard execution.areRootArguments(within: byteLimit) else { return nil }
         if request.mutationID != nil {
             request.fingerprint = MutationFingerprint(
-                &execution, for: service.asRulesSee(request.identity))
+                &execution, for: service.keepingMentionedClaims(of: request.identity))
             if let end = known(request, on: head) {
                 // Whoever may not use the mutation any more learns nothing of what it did.
                 let refusal = service.refusal(of: plan.root.fields, to: request.identity, on: head)
@@ -138,13 +138,13 @@ package struct MutationRunner: Sendable {
         func isSame(_ first: MutationFingerprint?) -> Bool {
             first.map { request.fingerprint?.asksTheSame(as: $0) ?? false } ?? true
         }
-        func isForTheSame(_ first: MutationFingerprint?) -> Bool {
-            first.map { request.fingerprint?.isForTheSame(as: $0) ?? false } ?? true
+        func hasSameClaims(_ first: MutationFingerprint?) -> Bool {
+            first.map { request.fingerprint?.hasSameClaims(as: $0) ?? false } ?? true
         }
         let pending = head.pending.first { $0.intent.isNamed(id, by: request.identity.logged) }
         if let pending {
             guard isSame(pending.intent.fingerprint) else { return Self.reused(id) }
-            guard isForTheSame(pending.intent.fingerprint) else {
+            guard hasSameClaims(pending.intent.fingerprint) else {
                 return Self.refusal(
                     .overloaded,
                     """
@@ -159,7 +159,7 @@ package struct MutationRunner: Sendable {
             return nil
         case .answered(let answer):
             guard isSame(answer.fingerprint) else { return Self.reused(id) }
-            guard isForTheSame(answer.fingerprint) else {
+            guard hasSameClaims(answer.fingerprint) else {
                 return Self.refusal(
                     .alreadyApplied,
                     """

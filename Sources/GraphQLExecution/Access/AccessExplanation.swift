@@ -198,7 +198,7 @@ private struct AccessWalk {
         var mentions = AccessMentions()
         mentions.add(rule)
         let verdict =
-            mentions.wholeViewer
+            mentions.asksHandlers
             ? known : AccessExplanation.Verdict(state.isMet(rule, by: record))
         return ExplainedRule(content: content, verdict: verdict)
     }

@@ -121,15 +121,15 @@ package final class AccessRules: Sendable {
     /// Everything is allowed, also to those who are restricted.
     package static let none = AccessRules(isOpenByDefault: true)
 
-    /// The claims that rules look at; nil if Swift code may look at any.
-    package var mentionedClaims: Set<String>? {
+    /// The claims that rules look at.
+    package var mentionedClaims: Set<String> {
         var mentions = AccessMentions()
         for type in types.values {
             for rule in type.actions.values { mentions.add(rule) }
             for rule in type.fields.values { mentions.add(rule) }
         }
         for rules in roots.values { for rule in rules.values { mentions.add(rule) } }
-        return mentions.wholeViewer ? nil : mentions.claims
+        return mentions.claims
     }
 
     /// The fields that rules look at.

@@ -258,7 +258,7 @@ struct AccessCompiler {
                 """, at: value.location)
             return .closed
         }
-        return .handler(AccessHandler(name: name, decide: body.decide))
+        return .handler(AccessHandler(name: name, claims: body.claims, decide: body.decide))
     }
 
     // MARK: Fields
