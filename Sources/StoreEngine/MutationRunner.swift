@@ -259,7 +259,7 @@ package struct MutationRunner: Sendable {
             try mutation.checks.run(arguments, context, on: head)
             var intent = intent(request, field.name, arguments)
             intent.optimistic = request.optimisticWrites(
-                for: field, arguments, mutation.payload, on: head, service)
+                for: field, arguments, mutation.payload, on: head, access)
             var snapshot = head
             let pending = snapshot.begin(intent)
             return Run(

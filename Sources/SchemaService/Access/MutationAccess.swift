@@ -1,7 +1,7 @@
 package import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) package import RelayRecords
 
 /// What whoever sends a mutation may see and change.
 package struct MutationAccess {
@@ -41,7 +41,7 @@ package struct MutationAccess {
     /// Asked before anything is written.
     /// - Throws: that no record of the type may be created.
     func checkCreation(ofType type: String) throws(ExecutionError) {
-        guard asksTypes, let access, access.isForbidden(.create, ofType: type) else { return }
+        guard let access, !mayCreate(ofType: type) else { return }
         throw refusal(.create, type, access)
     }
 
@@ -51,6 +51,32 @@ package struct MutationAccess {
         guard asksTypes, let access, base.row(record) != nil else { return true }
         return access.isVisible(record, for: .input)
     }
+
+    // MARK: What is expected
+
+    // Others see it before the mutation has shown what it does, so records that exist are judged by their types even if the
+    // mutation has a rule of its own.
+
+    package func mayUpdate(_ record: RecordIndex, in snapshot: Snapshot) -> Bool {
+        access?.isVisible(record, for: .input) ?? true && may(.update, record, in: snapshot)
+    }
+
+    package func may(
+        _ action: AccessAction, _ record: RecordIndex, in snapshot: Snapshot
+    ) -> Bool {
+        access?.may(action, record, in: snapshot) ?? true
+    }
+
+    package func mayCreate(_ record: RecordIndex, in snapshot: Snapshot) -> Bool {
+        !asksTypes || may(.create, record, in: snapshot)
+    }
+
+    package func mayCreate(ofType type: String) -> Bool {
+        guard asksTypes, let access else { return true }
+        return !access.isForbidden(.create, ofType: type)
+    }
+
+    // MARK: Checks
 
     private func refusal(
         _ action: AccessAction, _ type: String, _ access: Access

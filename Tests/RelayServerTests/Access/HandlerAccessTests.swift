@@ -51,6 +51,7 @@ struct HandlerAccessTests {
         }
         type Mutation {
           charge(input: ChargeInput!): ChargePayload
+          ship(input: ChargeInput!): ChargePayload @access(if: { viewer: true })
           write(input: WriteInput!): WritePayload
           addProject(input: AddProjectInput!): ProjectPayload @create(type: "Project")
           file(input: WriteInput!): WritePayload @access(if: { viewer: true })
@@ -84,23 +85,25 @@ struct HandlerAccessTests {
 
     init() async throws {
         var handlers = Handlers()
-        handlers.mutation(
-            "charge",
-            waitingFor: { [upstream, told] variables, _, _ in
-                told.add(variables)
-                let text = try await upstream.answer()
-                return { records, variables, context in
-                    let project = variables.input?["projectId"]?.stringValue.flatMap {
-                        records[DataID($0)]
+        for field in ["charge", "ship"] {
+            handlers.mutation(
+                field,
+                waitingFor: { [upstream, told] variables, _, _ in
+                    told.add(variables)
+                    let text = try await upstream.answer()
+                    return { records, variables, context in
+                        let project = variables.input?["projectId"]?.stringValue.flatMap {
+                            records[DataID($0)]
+                        }
+                        guard let project else { throw HandlerError("gone") }
+                        let task = records.create(typeName: "Task")
+                        task["text"] = text
+                        task.setLinkedRecord("project", record: project)
+                        project.connection("tasks")?.insert(task, edgeType: "TaskEdge", at: .end)
+                        return task.dataID
                     }
-                    guard let project else { throw HandlerError("gone") }
-                    let task = records.create(typeName: "Task")
-                    task["text"] = text
-                    task.setLinkedRecord("project", record: project)
-                    project.connection("tasks")?.insert(task, edgeType: "TaskEdge", at: .end)
-                    return task.dataID
-                }
-            })
+                })
+        }
         for field in ["write", "file"] { handlers.mutation(field, Self.write) }
         engine = try await EngineUnderTest(
             sdl: Self.schema, handlers: handlers, seed: Self.seed)
@@ -174,9 +177,6 @@ struct HandlerAccessTests {
         #expect(answered["data"]?["charge"] == .null)
     }
 
-    private func write(
-        _ how: String, as identity: Identity, mutation: String = "write", input: String = ""
-    ) async throws -> JSONValue {
     /// Whatever has its unique value by then: what was charged is what gets the task.
     @Test func theEndIsAboutTheRecordOfTheBeginning() async throws {
         async let answer = engine.run(Self.charge("Open"), as: Self.ann)
@@ -195,6 +195,9 @@ struct HandlerAccessTests {
         #expect("\(charged)".contains("charged"), "\(charged)")
     }
 
+    private func write(
+        _ how: String, as identity: Identity, mutation: String = "write", input: String = ""
+    ) async throws -> JSONValue {
         let before = engine.eventCount
         let answer = try await engine.run(
             "mutation { \(mutation)(input: { how: \"\(how)\" \(input) }) { task { id } } }",
@@ -302,9 +305,6 @@ struct HandlerAccessTests {
         #expect(taken.firstErrorCode == "CONFLICT")
     }
 
-    /// The ids of the records of which something is expected; nil if nothing is.
-    private func expected(
-        _ expected: JSONValue, as identity: Identity
     /// However often the code makes them, and whatever it is refused for.
     @Test func refusedRecordsLeaveNoNames() async throws {
         func refuse(_ times: Int) async throws {
@@ -326,15 +326,18 @@ struct HandlerAccessTests {
         #expect(engine.service.snapshot.symbols.liveCount == before + 1)
     }
 
+    /// The ids of the records of which something is expected; nil if nothing is.
+    private func expected(
+        _ expected: JSONValue, as identity: Identity, of mutation: String = "charge"
     ) async throws -> [String]? {
         async let answer = engine.run(
             """
-            mutation { charge(input: { projectId: "open", text: "x" }) {
+            mutation { \(mutation)(input: { projectId: "open", text: "x" }) {
               task { id text owner { id } project { id } }
               taskEdge { node { id } }
               project { id name }
             } }
-            """, as: identity, optimisticResponse: ["charge": expected])
+            """, as: identity, optimisticResponse: [mutation: expected])
         try await upstream.isAsked()
         let pending = try #require(engine.service.snapshot.pending.first)
         upstream.fail(HandlerError("not now"))
@@ -374,6 +377,28 @@ struct HandlerAccessTests {
         // Hers.
         let hers = try await expected(.object(shown), as: Self.ann) ?? []
         #expect(Set(hers) == ["c:3", "open"])
+    }
+
+    /// Nobody sees something in a list that the mutation could not put there.
+    @Test func onlyWhatIsExpectedIsExpectedInAList() async throws {
+        func inList(_ id: String) -> JSONValue {
+            ["task": ["id": .string(id)], "taskEdge": ["node": ["id": .string(id)]]]
+        }
+        // Hers, and his own, which he could put into this list if it were his to change.
+        #expect(try await expected(inList("t2"), as: Self.bob) == nil)
+        #expect(try await expected(inList("t1"), as: Self.bob) == ["t1"])
+        #expect(try await expected(inList("t2"), as: Self.ann) == ["t2", "open"])
+        #expect(try await expected(inList("t3"), as: .unrestricted) == ["t3", "open"])
+    }
+
+    /// The mutation's own rule decides about what is new; what there is may be others'.
+    @Test func aMutationWithARuleOfItsOwnExpectsNewRecords() async throws {
+        let new = task("c:5", project: "shut", edge: true)
+        #expect(try await expected(new, as: Self.bob) == nil)
+        #expect(try await expected(new, as: Self.bob, of: "ship") == ["c:5", "open"])
+        #expect(
+            try await expected(
+                ["task": ["id": "t2", "text": "hers"]], as: Self.bob, of: "ship") == nil)
     }
 
     /// Not even if everything is allowed: a record is found by its unique value.
