@@ -90,7 +90,15 @@ package struct MutationAccess {
     func check(
         _ action: AccessAction, _ record: RecordIndex, in snapshot: Snapshot
     ) throws(ExecutionError) {
-        guard asksTypes, let access, !access.may(action, record, in: snapshot) else { return }
+        guard asksTypes, let access else { return }
+        try check(action, record, in: snapshot, access, access.judge(of: snapshot))
+    }
+
+    private func check(
+        _ action: AccessAction, _ record: RecordIndex, in snapshot: Snapshot, _ access: Access,
+        _ judge: Access.Judge
+    ) throws(ExecutionError) {
+        if judge.may(action, record) { return }
         let type = snapshot.type(of: record).map(snapshot.symbols.nameString) ?? "record"
         throw refusal(action, type, access)
     }
@@ -108,16 +116,17 @@ package struct MutationAccess {
 
     /// Asks the types' rules about everything that Swift code has written.
     func check(_ draft: Draft) throws(ExecutionError) {
-        guard asksTypes, access != nil else { return }
+        guard asksTypes, let access else { return }
         let (before, after) = (draft.base, draft.snapshot)
+        let (then, now) = (access.judge(of: before), access.judge(of: after))
         for record in draft.writtenRecords {
             switch (before.row(record) != nil, after.row(record) != nil) {
             case (false, false): continue
-            case (false, true): try check(.create, record, in: after)
-            case (true, false): try check(.delete, record, in: before)
+            case (false, true): try check(.create, record, in: after, access, now)
+            case (true, false): try check(.delete, record, in: before, access, then)
             case (true, true):
-                try check(.update, record, in: before)
-                try check(.update, record, in: after)
+                try check(.update, record, in: before, access, then)
+                try check(.update, record, in: after, access, now)
             }
         }
     }
