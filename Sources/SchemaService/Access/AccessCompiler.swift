@@ -199,7 +199,8 @@ struct AccessCompiler {
     }
 
     private mutating func rules(_ value: Value, _ name: String, _ place: Place) -> [AccessRule] {
-        guard case .list(let values) = value.kind, !values.isEmpty else {
+        // All of no rules are met for everybody.
+        guard case .list(let values) = value.kind, name == "all" || !values.isEmpty else {
             report(
                 "\"\(name)\" is a list of rules. Write: { \(name): [{ … }, { … }] }",
                 at: value.location)

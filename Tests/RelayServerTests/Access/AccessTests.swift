@@ -219,6 +219,41 @@ struct AccessTests {
         }
     }
 
+    /// Everybody reads, the owner writes: the first thing that a public site wants.
+    @Test func allOfNoRulesAreMetForEverybody() async throws {
+        let engine = try await EngineUnderTest(
+            sdl: """
+                interface Node { id: ID! }
+                type Note implements Node @access(read: { all: [] } update: { field: { locked: false } }) {
+                  id: ID! text: String @unique locked: Boolean
+                }
+                type Query { node(id: ID!): Node notes: [Note!]! @list(type: "Note") }
+                type Mutation { updateNote(input: UpdateNoteInput!): NotePayload @update(type: "Note") }
+                input UpdateNoteInput { id: ID! text: String locked: Boolean }
+                type NotePayload { note: Note }
+                """, handlers: Handlers(),
+            seed: """
+                {"id":"n","type":"Note","fields":{"text":"one","locked":false}}
+                {"id":"m","type":"Note","fields":{"text":"two","locked":true}}
+                """)
+        for identity in [Self.ann, .nobody, .unrestricted] {
+            try engine.subscribe("query @live { notes { id } }", as: identity)
+            #expect(
+                try await data("{ notes { id } }", identity, engine)
+                    == #"{"notes":[{"id":"n"},{"id":"m"}]}"#)
+        }
+        try await eventually("one group") {
+            engine.service.subscriptionCounts == (3, 1) ? true : nil
+        }
+        // Only who may update the record like that learns that its unique value is taken.
+        for (locked, code) in [(false, "CONFLICT"), (true, "FORBIDDEN")] {
+            let answer = try await engine.run(
+                "mutation { updateNote(input: { id: \"n\", text: \"two\", locked: \(locked) }) { note { id } } }",
+                as: Self.ann)
+            #expect(answer.firstErrorCode == code)
+        }
+    }
+
     /// Whether the record with the list is visible decides about an edge, so viewers share no group.
     @Test func payloadEdgesDependOnTheListsOwner() async throws {
         let engine = try await engine()
