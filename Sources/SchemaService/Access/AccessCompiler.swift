@@ -303,21 +303,16 @@ struct AccessCompiler {
         if case .object = member.value.kind {
             return behind(field, kind, of: type, member.value, links: links)
         }
-        let content: AccessTest.Content
-        switch kind {
-        case .id: content = .id
-        case .leaf: content = .leaf
-        case .link: content = .link
-        case .links, .connection:
-            content = .links
-            let index = IndexDefinition.places(type: type.name, key: name)
-            if !indexes.contains(index) { indexes.append(index) }
-        case .found, nil:
+        guard let content = kind?.content else {
             report(
                 """
                 "\(type.name).\(name)" is not stored, so no rule can look at it.
                 """, at: member.location)
             return .closed
+        }
+        if case .links = content {
+            let index = IndexDefinition.places(type: type.name, key: name)
+            if !indexes.contains(index) { indexes.append(index) }
         }
         guard let expectation = expectation(member.value, field, content, of: type) else {
             return .closed
