@@ -27,7 +27,7 @@ extension EventSummary {
         line += records.count > 4 ? "\(shown) and \(records.count - 4) more" : shown
         while line.last == " " { line.removeLast() }
         if let mutationID { line += "  (\(mutationID))" }
-        return line
+        return line.printable
     }
 }
 

@@ -16,10 +16,12 @@ struct AccessForm {
 
     func lines(for identity: Identity) -> [String] {
         let asker = identity.viewerID.map { "viewer \($0)" } ?? "someone who is not logged in"
-        return ["\(explanation.type) \(record), \(asker)"]
+        let lines =
+            ["\(explanation.type) \(record), \(asker)"]
             + explanation.entries.flatMap { entry in
                 [entry.subject.name.padded(to: 16) + outcome(of: entry)] + rule(of: entry)
             }
+        return lines.map(\.printable)
     }
 
     private func outcome(of entry: AccessExplanation.Entry) -> String {

@@ -90,7 +90,7 @@ private struct BlameForm {
             let layers = entry.layersAbove.map { "e\($0)'" }.joined(separator: " ")
             line += "  under \(layers), which shows \(entry.shown?.json.text ?? "nothing")"
         }
-        return line
+        return line.printable
     }
 
     private func change(of entry: BlameEntry) -> String {

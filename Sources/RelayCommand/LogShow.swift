@@ -93,7 +93,7 @@ private struct EventDescription {
     var lines: [String] {
         var lines: [String] = []
         func add(_ name: String, _ value: String?) {
-            if let value { lines.append(name.padded(to: 14) + value) }
+            if let value { lines.append(name.padded(to: 14) + value.printable) }
         }
         add("sequence", "\(summary.sequence)")
         add("time", RFC3339.text(microseconds: summary.timeMicroseconds))
@@ -109,7 +109,7 @@ private struct EventDescription {
             add("changes", "unknown: the state before the event cannot be rebuilt")
         }
         for (index, change) in (changes ?? []).enumerated() {
-            lines.append((index == 0 ? "changes" : "").padded(to: 14) + change.line)
+            lines.append((index == 0 ? "changes" : "").padded(to: 14) + change.line.printable)
         }
         guard let frame else { return lines }
         add("segment", frame.segment)

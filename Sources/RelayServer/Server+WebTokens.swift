@@ -45,6 +45,11 @@ extension Server.WebTokenOptions {
                 Self.log(report, of: path, logger)
             }
             Self.log(file.keys.skipped, of: path, logger)
+            if file.keys.isEmpty {
+                logger.warning(
+                    "There are no keys in \(path). JSON Web Tokens are refused until there are keys."
+                )
+            }
             let failure = file.watch()
             guard failure == 0 else {
                 throw ConfigurationError(
@@ -73,7 +78,7 @@ extension Server.WebTokenOptions {
     ) {
         switch report {
         case .loaded(let keys):
-            logger.notice("The keys in \(name) have changed; \(keys.keys.count) are used.")
+            logger.notice("The keys in \(name) have changed. Keys in use: \(keys.keys.count).")
             log(keys.skipped, of: name, logger)
         case .kept(let error):
             logger.warning("\(error) The keys that were read before are used.")

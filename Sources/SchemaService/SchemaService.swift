@@ -11,8 +11,8 @@ package struct SchemaService: Sendable {
     package let waiting: [String: WaitingMutation]
     /// Whether some results are computed by Swift code, which may depend on the viewer.
     package let looksAtViewer: Bool
-    /// Nil: rules may look at all of them.
-    private let mentionedClaims: Set<String>?
+    /// The claims that rules look at.
+    private let mentionedClaims: Set<String>
     /// What Swift code computes, as `Type.field`.
     package let computedFields: Set<String>
     /// By root field of the subscription type.
@@ -53,6 +53,7 @@ package struct SchemaService: Sendable {
     package func access(toPast past: ServiceSchema) -> AccessRules {
         let today = source.schema
         var (types, fields): ([String], [String: [String]]) = ([], [:])
+        var changed: Set<String> = []
         for type in past.types.stored {
             guard let now = today.type(named: type.name), source.types.isStored(now.id) else {
                 types.append(type.name)
@@ -60,10 +61,16 @@ package struct SchemaService: Sendable {
             }
             let gone = type.fields.map(\.name).filter { now.field($0) == nil }
             if !gone.isEmpty { fields[type.name] = gone }
+            for field in type.fields {
+                guard let today = now.field(field.name) else { continue }
+                if past.types.kind(of: field)?.content != source.types.kind(of: today)?.content {
+                    changed.insert(field.name)
+                }
+            }
         }
         let (then, now) = (past.schema.rootType(of: .query), today.rootType(of: .query))
         let roots = (then?.fields ?? []).map(\.name).filter { now?.field($0) == nil }
-        return access.closing(types: types, fields: fields, roots: roots)
+        return access.closing(types: types, fields: fields, roots: roots, rulesAbout: changed)
     }
 
     /// The stored types that no `@access` opens.
@@ -81,7 +88,7 @@ package struct SchemaService: Sendable {
     }
 
     /// An identity without the claims that no rule looks at.
-    package func asRulesSee(_ identity: Identity) -> Identity {
+    package func keepingMentionedClaims(of identity: Identity) -> Identity {
         identity.keeping(claims: mentionedClaims)
     }
 

@@ -1,4 +1,5 @@
 package import GraphQLExecution
+import GraphQLLanguage
 import RelayArtifacts
 package import RelayJSON
 @_spi(Rooms) import RelayRecords
@@ -86,40 +87,31 @@ package struct MutationEvents: Sendable {
 
 /// How one argument of a subscription is compared.
 struct ArgumentComparison: Sendable {
-    let name: String
-    /// How the argument names a record; nil for any other value.
-    let lookup: Lookup?
+    let input: SchemaInputValue
+    let records: InputRecords
     /// Whether it names the record that the mutation is about, which may be deleted by now.
     let isSubject: Bool
 
-    /// Whether two values are equal, or two ids or unique values name the same record.
+    var name: String { input.name }
+
+    /// Whether two values are equal, everything in them that names a record by that record.
     fileprivate func isSame(
         _ expected: JSONValue, _ given: JSONValue, _ mutation: ToldMutation, _ access: Access?
     ) -> Bool {
-        guard let lookup else {
-            // Elements may name records that are hidden.
-            if let access, let texts = given.array {
-                return access.sees(texts, mutation.snapshot) && expected == given
-            }
-            return expected == given
-        }
         if access == nil, expected == given { return true }
-        let snapshot = mutation.snapshot
-        func id(_ text: String, _ record: RecordIndex?) -> DataID {
-            DataID(record.map(snapshot.symbols.idString) ?? text)
+        do {
+            let wanted = try records.value(expected, of: input) { (text, lookup) in
+                mutation.visible(text, lookup, access) ?? DataID(text)
+            }
+            // The subject itself is visible, or there is no event.
+            if isSubject { return wanted.string == mutation.response.result?.rawValue }
+            return try wanted
+                == records.value(given, of: input) { (text, lookup) throws(InputRecords.Hidden) in
+                    try mutation.named(by: text, lookup, access)
+                }
+        } catch {
+            return false
         }
-        guard let wanted = expected.recordName else { return false }
-        var found = snapshot.find(wanted, lookup)
-        if let access {
-            var dependencies: Dependencies?
-            found = access.find(wanted, lookup, for: .event, in: snapshot, &dependencies)
-        }
-        // The subject itself is visible, or there is no event.
-        if isSubject { return id(wanted, found) == mutation.response.result }
-        guard let text = given.recordName else { return false }
-        let record = snapshot.find(text, lookup)
-        if let access, let record, !access.isVisible(record, for: .event) { return false }
-        return id(wanted, found) == id(text, record)
     }
 
     /// Whether the field that the input sets may be read in the record that the mutation is about.
@@ -136,11 +128,28 @@ struct ArgumentComparison: Sendable {
     }
 }
 
-extension Access {
-    /// Whether none of the elements of a list names a record that is hidden.
-    fileprivate func sees(_ elements: [JSONValue], _ snapshot: Snapshot) -> Bool {
-        elements.allSatisfy { element in
-            element.recordName.flatMap(snapshot.existing).map { isVisible($0, for: .event) } ?? true
+extension ToldMutation {
+    /// The record that a subscriber means.
+    fileprivate func visible(_ text: String, _ lookup: Lookup, _ access: Access?) -> DataID? {
+        var dependencies: Dependencies?
+        let record =
+            access.map { $0.find(text, lookup, for: .event, in: snapshot, &dependencies) }
+            ?? snapshot.find(text, lookup)
+        return record.map(snapshot.dataID)
+    }
+
+    /// The record that the sender of the mutation meant. It may have deleted it.
+    fileprivate func named(
+        by text: String, _ lookup: Lookup, _ access: Access?
+    ) throws(InputRecords.Hidden) -> DataID {
+        if let record = snapshot.find(text, lookup) {
+            guard access?.isVisible(record, for: .event) ?? true else { throw .init() }
+            return snapshot.dataID(record)
         }
+        guard let access else { return DataID(text) }
+        guard let before else { throw .init() }
+        guard let record = before.find(text, lookup) else { return DataID(text) }
+        guard access.isVisible(record, in: before, asBefore: snapshot) else { throw .init() }
+        return before.dataID(record)
     }
 }

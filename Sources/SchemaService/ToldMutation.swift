@@ -2,13 +2,22 @@ package import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) package import RelayRecords
 
+extension Access {
+    /// Whether a record was visible right before a mutation.
+    func isVisible(_ record: RecordIndex, in before: Snapshot, asBefore after: Snapshot) -> Bool {
+        move(to: before)
+        defer { move(to: after) }
+        return isVisible(record, for: .event)
+    }
+}
+
 /// A mutation as reported to subscriptions. Its arguments are read once and its payload is made once, however
 /// many use them. Not Sendable: it stays where it was created.
 package final class ToldMutation {
     package let intent: MutationIntent
     package let response: MutationResponse
     /// The state right before the mutation, if it is known.
-    private let before: Snapshot?
+    let before: Snapshot?
     /// The state right after the mutation.
     package let snapshot: Snapshot
     private let service: SchemaService
@@ -32,18 +41,21 @@ package final class ToldMutation {
 
     /// Whether the record that the mutation is about may be seen as it was after the mutation or, if it was deleted,
     /// before it; and as it is in the present, if it exists there.
+    /// Where only a list has changed, the record that has the list must be visible as well.
     /// - Parameter access: on the state right after the mutation.
     package func isVisible(to access: Access) -> Bool {
-        guard let subject = response.result else {
-            return payload.parent.map { access.isVisible($0, for: .event) } ?? true
+        let isAboutParent = service.mutations[intent.field]?.payload.isAboutParent ?? false
+        if response.result == nil || isAboutParent {
+            guard payload.parent.map({ access.isVisible($0, for: .event) }) ?? !isAboutParent else {
+                return false
+            }
         }
+        guard let subject = response.result else { return true }
         if let record = snapshot.existing(subject.rawValue) {
             return access.isVisible(record, for: .event)
         }
         guard let before, let record = before.existing(subject.rawValue) else { return false }
-        access.move(to: before)
-        defer { access.move(to: snapshot) }
-        return access.isVisible(record, for: .event)
+        return access.isVisible(record, in: before, asBefore: snapshot)
     }
 
     var payload: MutationPayload {

@@ -39,9 +39,8 @@ package struct OngoingMutation: Sendable {
     let plan: Plan
     /// Index of the root field in the plan.
     let field: Int
+    /// With ids in place of unique values: what has a value can change while the handler waits.
     let arguments: JSONObject
-    /// The same, with the id of the record that the payload is about in place of any unique value that named it.
-    let named: JSONObject
     let context: MutationContext
     let mutation: WaitingMutation
     let pending: PendingMutation

@@ -10,6 +10,7 @@ package struct MutationRunner: Sendable {
     let storeID: String
     let epoch: UInt64
     let inputs: EngineInputs
+    private let newIDs: NewRecordIDs
     /// Limit on mutations waiting for their handlers.
     let waitingHandlers: Int
     let bounds: MutationBounds
@@ -25,6 +26,7 @@ package struct MutationRunner: Sendable {
         self.storeID = storeID
         self.epoch = epoch
         self.inputs = inputs
+        newIDs = NewRecordIDs(inputs.makeID)
         self.waitingHandlers = waitingHandlers
         self.bounds = bounds
         self.isRefusedByStorage = isRefusedByStorage
@@ -74,7 +76,7 @@ package struct MutationRunner: Sendable {
         guard execution.areRootArguments(within: byteLimit) else { return nil }
         if request.mutationID != nil {
             request.fingerprint = MutationFingerprint(
-                &execution, for: service.asRulesSee(request.identity))
+                &execution, for: service.keepingMentionedClaims(of: request.identity))
             if let end = known(request, on: head) {
                 // Whoever may not use the mutation any more learns nothing of what it did.
                 let refusal = service.refusal(of: plan.root.fields, to: request.identity, on: head)
@@ -92,15 +94,23 @@ package struct MutationRunner: Sendable {
         }
         var commits: [(commit: MutationCommit, payload: MutationPayload)] = []
         var byteCount = 0
+        var made: [NewRecordIDs.Made] = []
+        /// Nothing of the operation remains.
+        func takeBack() { for ids in made { ids.giveBack(on: head) } }
         execution.beginRootFields()
         for index in plan.root.fields.indices {
             let value: Result<ObjectValue, ExecutionError>
-            switch runField(index, request, &execution, time) {
+            let ids = NewRecordIDs.Made(from: newIDs)
+            switch runField(index, request, &execution, time, ids) {
             case .success(nil): value = .success(.root)
             case .success(let done?):
                 commits.append(done)
+                made.append(ids)
                 byteCount += done.commit.byteCount
-                guard byteCount <= byteLimit else { return nil }
+                guard byteCount <= byteLimit else {
+                    takeBack()
+                    return nil
+                }
                 execution.move(to: done.commit.snapshot)
                 value = .success(.payload(done.payload))
             case .failure(let error): value = .failure(error)
@@ -112,6 +122,7 @@ package struct MutationRunner: Sendable {
         }
         let response = finish(&execution, request)
         if let excess = execution.answerExcess {
+            takeBack()
             return Run(timeMicroseconds: time, end: .done(.refused([excess])))
         }
         if let last = commits.indices.last { commits[last].commit.keep(response) }
@@ -127,13 +138,13 @@ package struct MutationRunner: Sendable {
         func isSame(_ first: MutationFingerprint?) -> Bool {
             first.map { request.fingerprint?.asksTheSame(as: $0) ?? false } ?? true
         }
-        func isForTheSame(_ first: MutationFingerprint?) -> Bool {
-            first.map { request.fingerprint?.isForTheSame(as: $0) ?? false } ?? true
+        func hasSameClaims(_ first: MutationFingerprint?) -> Bool {
+            first.map { request.fingerprint?.hasSameClaims(as: $0) ?? false } ?? true
         }
         let pending = head.pending.first { $0.intent.isNamed(id, by: request.identity.logged) }
         if let pending {
             guard isSame(pending.intent.fingerprint) else { return Self.reused(id) }
-            guard isForTheSame(pending.intent.fingerprint) else {
+            guard hasSameClaims(pending.intent.fingerprint) else {
                 return Self.refusal(
                     .overloaded,
                     """
@@ -148,7 +159,7 @@ package struct MutationRunner: Sendable {
             return nil
         case .answered(let answer):
             guard isSame(answer.fingerprint) else { return Self.reused(id) }
-            guard isForTheSame(answer.fingerprint) else {
+            guard hasSameClaims(answer.fingerprint) else {
                 return Self.refusal(
                     .alreadyApplied,
                     """
@@ -190,7 +201,8 @@ package struct MutationRunner: Sendable {
 
     /// Runs one root field: nil for `__typename`, otherwise its commit and the source of its payload.
     private func runField(
-        _ index: Int, _ request: MutationRequest, _ execution: inout Execution, _ time: Int64
+        _ index: Int, _ request: MutationRequest, _ execution: inout Execution, _ time: Int64,
+        _ ids: NewRecordIDs.Made
     ) -> Result<(commit: MutationCommit, payload: MutationPayload)?, ExecutionError> {
         let field = execution.rootField(index)
         guard case .atOnce(let mutation)? = service.mutations[field.name] else {
@@ -202,13 +214,14 @@ package struct MutationRunner: Sendable {
             let arguments = try execution.rootArguments(index)
             var draft = Draft(on: execution.snapshot)
             let outcome = try mutation.run(
-                arguments: arguments, draft: &draft, context: context(request, time),
-                access: access)
-            let intent = intent(request, field.name, arguments)
+                arguments: arguments, draft: &draft,
+                context: context(request, time, makeID: ids.next), access: access)
+            let intent = intent(request, field.name, outcome.arguments)
             var commit = draft.commit(intent, result: outcome.result)
             commit.response.isByProgram = mutation.isByProgram
             return .success((commit, outcome.payload))
         } catch {
+            ids.giveBack(on: execution.snapshot)
             return .failure(error)
         }
     }
@@ -232,10 +245,10 @@ package struct MutationRunner: Sendable {
                     """, code: .badUserInput)
             }
             let access = try service.access(of: request.identity, to: field, on: head)
-            let arguments = try execution.rootArguments(index)
-            let context = context(request, time)
+            let context = context(request, time, makeID: inputs.makeID)
             // What the handler does outside is not undone, so what it is about must be there before it starts.
-            let named = try mutation.arguments(naming: arguments, on: head, access)
+            let arguments = try mutation.arguments(
+                naming: try execution.rootArguments(index), on: head, access)
             guard head.pending.count < waitingHandlers else {
                 throw ExecutionError(
                     """
@@ -246,7 +259,7 @@ package struct MutationRunner: Sendable {
             try mutation.checks.run(arguments, context, on: head)
             var intent = intent(request, field.name, arguments)
             intent.optimistic = request.optimisticWrites(
-                for: field, arguments, mutation.payload, on: head, service)
+                for: field, arguments, mutation.payload, on: head, access)
             var snapshot = head
             let pending = snapshot.begin(intent)
             return Run(
@@ -254,8 +267,8 @@ package struct MutationRunner: Sendable {
                 end: .waits(
                     OngoingMutation(
                         request: request, variables: variables, plan: plan, field: index,
-                        arguments: arguments, named: named, context: context,
-                        mutation: mutation, pending: pending)))
+                        arguments: arguments, context: context, mutation: mutation, pending: pending
+                    )))
         } catch {
             let told = answer(plan, index, .failure(error), request, variables, on: head)
             return Run(timeMicroseconds: time, end: .done(.executed(told.response)))
@@ -269,10 +282,11 @@ package struct MutationRunner: Sendable {
         on head: Snapshot
     ) -> Run {
         let time = inputs.now()
+        let ids = NewRecordIDs.Made(from: newIDs)
         do throws(ExecutionError) {
             let mutation = ongoing.mutation.finish(try prepared.get())
             var draft = Draft(on: head)
-            let context = context(ongoing.request, time)
+            let context = context(ongoing.request, time, makeID: ids.next)
             // What its client may do can have changed while it waited.
             let access = try service.access(
                 of: ongoing.request.identity, to: ongoing.plan.root.fields[ongoing.field], on: head)
@@ -289,6 +303,7 @@ package struct MutationRunner: Sendable {
                 publications: [.commit(Commit(commit, outcome.payload, hasWaited: true))],
                 end: .done(.executed(told.response)))
         } catch {
+            ids.giveBack(on: head)
             var snapshot = head
             snapshot.revoke(ongoing.pending.sequence)
             return Run(
@@ -338,10 +353,13 @@ package struct MutationRunner: Sendable {
             identity: request.identity)
     }
 
-    private func context(_ request: MutationRequest, _ time: Int64) -> MutationContext {
+    private func context(
+        _ request: MutationRequest, _ time: Int64,
+        makeID: @escaping @Sendable (_ type: String) -> DataID
+    ) -> MutationContext {
         MutationContext(
             timeMicroseconds: time, identity: request.identity,
-            mutationID: request.mutationID?.description, makeID: inputs.makeID)
+            mutationID: request.mutationID?.description, makeID: makeID)
     }
 
     private func intent(

@@ -9,33 +9,31 @@ extension MutationRequest {
     ///
     /// Others see what is expected, so nobody expects anything of what is not theirs to change. What cannot come true,
     /// or would not be allowed, is not expected at all.
-    /// - Parameter payload: knows the parent and the list of a payload's edge.
+    /// - Parameters:
+    ///   - arguments: with ids in place of unique values.
+    ///   - payload: knows the parent and the list of a payload's edge.
     func optimisticWrites(
         for field: FieldPlan, _ arguments: JSONObject, _ payload: PayloadSource,
-        on head: Snapshot, _ service: SchemaService
+        on head: Snapshot, _ access: MutationAccess
     ) -> WriteSet? {
-        let access = Access(identity, service.access, on: head)
         guard let value = optimisticResponse?[field.responseName] else { return nil }
         var writer = WriteSetWriter()
         var written: [DataID] = []
         for record in field.expectedRecords(in: value, head.symbols) {
-            if let access {
-                // The answer may show more records than the mutation changes.
-                if let known = head.existing(record.id.rawValue) {
-                    guard access.isVisible(known, for: .input),
-                        access.may(.update, known, in: head)
-                    else { continue }
-                } else if access.isForbidden(.create, ofType: record.type) {
-                    return nil
-                }
+            // The answer may show more records than the mutation changes.
+            if let known = head.existing(record.id.rawValue) {
+                guard access.mayUpdate(known, in: head) else { continue }
+            } else if !access.mayCreate(ofType: record.type) {
+                return nil
             }
             writer.write(record.id, type: record.type, fields: record.fields)
             written.append(record.id)
         }
         if let node = field.expectedNode(in: value, head.symbols), let list = payload.list,
             let finder = payload.parent, let named = arguments.mutationInput[finder.input],
-            let parent = finder.find(named, in: head, visibleTo: access),
-            let type = head.type(of: parent)
+            let parent = finder.find(named, in: head),
+            let type = head.type(of: parent), written.contains(node),
+            head.existing(node.rawValue) == nil || access.mayUpdate(parent, in: head)
         {
             writer.write(
                 head.dataID(parent), type: head.symbols.nameString(type),
@@ -73,8 +71,9 @@ extension Snapshot {
     }
 
     /// Whether a record might be written like this.
-    fileprivate func allows(_ id: DataID, since head: Snapshot, _ access: Access?) -> Bool {
-        guard let access, let record = existing(id.rawValue) else { return true }
-        return access.may(head.row(record) == nil ? .create : .update, record, in: self)
+    fileprivate func allows(_ id: DataID, since head: Snapshot, _ access: MutationAccess) -> Bool {
+        guard let record = existing(id.rawValue) else { return true }
+        return head.row(record) == nil
+            ? access.mayCreate(record, in: self) : access.may(.update, record, in: self)
     }
 }

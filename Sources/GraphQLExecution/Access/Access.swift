@@ -161,10 +161,23 @@ package final class Access {
 
     /// Whether something may be done to a record, as it is in a state.
     package func may(_ action: AccessAction, _ record: RecordIndex, in snapshot: Snapshot) -> Bool {
-        AccessState(identity, rules, snapshot).may(action, record)
+        judge(of: snapshot).may(action, record)
     }
 
-    /// Whether nobody like the identity may do something to a record of a type, whatever is in it.
+    /// For what may be done to many records of a state: remembers their types' rules.
+    package func judge(of snapshot: Snapshot) -> Judge {
+        Judge(state: AccessState(identity, rules, snapshot))
+    }
+
+    package struct Judge {
+        fileprivate let state: AccessState
+
+        package func may(_ action: AccessAction, _ record: RecordIndex) -> Bool {
+            state.may(action, record)
+        }
+    }
+
+    /// Whether no viewer with these claims may do something to a record of a type, whatever is in it.
     package func isForbidden(_ action: AccessAction, ofType type: String) -> Bool {
         state.isForbidden(action, ofType: type)
     }

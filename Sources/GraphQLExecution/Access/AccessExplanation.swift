@@ -65,7 +65,7 @@ package struct AccessExplanation: Sendable {
             guard let rule = ofType.actions[action] else {
                 return ofType.actions.isEmpty ? .closedByDefault : .unstated
             }
-            if case .all(let rules) = rule, rules.isEmpty { return .openByDefault }
+            if rules.statedRules(ofType: name) == nil { return .openByDefault }
             return .rule(walk.explain(rule, of: record))
         }
         let read = entry(.action(.read), reason(.read))
@@ -198,7 +198,7 @@ private struct AccessWalk {
         var mentions = AccessMentions()
         mentions.add(rule)
         let verdict =
-            mentions.wholeViewer
+            mentions.asksHandlers
             ? known : AccessExplanation.Verdict(state.isMet(rule, by: record))
         return ExplainedRule(content: content, verdict: verdict)
     }

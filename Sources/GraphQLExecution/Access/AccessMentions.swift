@@ -10,8 +10,8 @@ package struct AccessMentions: Sendable, Hashable {
     package var claims: Set<String> = []
     /// Cursors are sealed for who may not see everything.
     package var hasCursors = false
-    /// Swift code decides, which may look at everything that is known of the viewer.
-    package var wholeViewer = false
+    /// Swift code decides.
+    package var asksHandlers = false
 
     package init() {}
 
@@ -22,7 +22,10 @@ package struct AccessMentions: Sendable, Hashable {
         case .not(let rule): add(rule)
         case .claim(let name, _): claims.insert(name)
         case .viewer: break
-        case .handler: wholeViewer = true
+        case .handler(let handler):
+            asksHandlers = true
+            viewerID = true
+            claims.formUnion(handler.claims)
         case .field(let test):
             switch test.expectation {
             case .value: break
@@ -39,13 +42,11 @@ package struct AccessScope: Sendable, Hashable {
     private enum Kind: Hashable { case any, unrestricted, nobody, viewer }
 
     private let kind: Kind
-    private let viewer: Viewer?
     private let viewerID: ExactText?
     private let claims: [String: JSONValue]
 
     package init(_ identity: Identity, _ mentions: AccessMentions) {
         let known = identity.viewer
-        viewer = mentions.wholeViewer ? known : nil
         viewerID = mentions.viewerID ? known.map { ExactText($0.id) } : nil
         var claims: [String: JSONValue] = [:]
         for name in mentions.claims { claims[name] = known?.claimValues[name] }

@@ -73,7 +73,7 @@ final class AccessProgram {
     @exclusivity(unchecked) private var text = PlainStorage<UInt8>()
     /// The operands as they are; null for records.
     @exclusivity(unchecked) private var values: [JSONValue] = []
-    @exclusivity(unchecked) private var handlers: [AccessHandler] = []
+    @exclusivity(unchecked) private var handlers: [(handler: AccessHandler, viewer: Viewer?)] = []
     /// The fields that each step reads.
     @exclusivity(unchecked) private var keys: [[NameIndex]] = []
 
@@ -271,8 +271,9 @@ final class AccessProgram {
     ) -> Target {
         let reads = dependencies == nil ? nil : ReadLog()
         defer { if let reads { dependencies?.insert(reads, for: self) } }
-        let decision = handlers[Int(step.pointee.first)].decide(
-            AccessCall(viewer: identity.viewer, record: record, snapshot: snapshot, reads: reads))
+        let (handler, viewer) = handlers[Int(step.pointee.first)]
+        let decision = handler.decide(
+            AccessCall(viewer: viewer, record: record, snapshot: snapshot, reads: reads))
         return decision.map(Target.constant) ?? .failed
     }
 }
@@ -296,7 +297,7 @@ extension AccessProgram {
             return rules.reversed().reduce(ifUnmet) { add($1, ifMet: ifMet, ifUnmet: $0) }
         case .not(let rule): return add(rule, ifMet: ifUnmet, ifUnmet: ifMet)
         case .handler(let handler):
-            handlers.append(handler)
+            handlers.append((handler, identity.keeping(claims: handler.claims).viewer))
             return append(
                 Step(
                     kind: .handler, first: Int32(handlers.count - 1), ifMet: ifMet,

@@ -101,12 +101,17 @@ package struct AccessTest: Sendable {
 /// Swift code that decides about a record.
 package struct AccessHandler: Sendable {
     package let name: String
+    /// What it is told of the viewer besides the id.
+    package let claims: Set<String>
     /// Whether the record may be seen or changed; nil if that could not be found out: then it may not, whatever the
     /// rule around it says. Must depend only on what the call has.
     package let decide: @Sendable (AccessCall) -> Bool?
 
-    package init(name: String, decide: @escaping @Sendable (AccessCall) -> Bool?) {
+    package init(
+        name: String, claims: Set<String> = [], decide: @escaping @Sendable (AccessCall) -> Bool?
+    ) {
         self.name = name
+        self.claims = claims
         self.decide = decide
     }
 }

@@ -102,12 +102,30 @@ package final class AccessRules: Sendable {
     ///   - goneTypes: stored types that are no more.
     ///   - goneFields: fields of stored types that are no more, by type.
     ///   - goneRoots: fields of the query type that are no more.
+    ///   - changedFields: names of fields that had values of another kind. Whatever a rule that looks at one decides is closed.
     package func closing(
-        types goneTypes: [String], fields goneFields: [String: [String]], roots goneRoots: [String]
+        types goneTypes: [String], fields goneFields: [String: [String]], roots goneRoots: [String],
+        rulesAbout changedFields: Set<String>
     ) -> AccessRules {
         // Without rules nobody is restricted.
-        if isEmpty || (goneTypes.isEmpty && goneFields.isEmpty && goneRoots.isEmpty) { return self }
+        if isEmpty
+            || (goneTypes.isEmpty && goneFields.isEmpty && goneRoots.isEmpty
+                && changedFields.isEmpty)
+        {
+            return self
+        }
+        func isStill(_ rule: AccessRule) -> Bool {
+            var tested: Set<String> = []
+            rule.insertTestedFields(into: &tested)
+            return tested.isDisjoint(with: changedFields)
+        }
         var (types, roots) = (types, roots)
+        for (type, rules) in types {
+            if !isStill(rules.rule(for: .read)) { types[type]?.actions[.read] = nil }
+            for (field, rule) in rules.fields where !isStill(rule) {
+                types[type]?.fields[field] = .closed
+            }
+        }
         for type in goneTypes { types[type] = OfType() }
         for (type, fields) in goneFields {
             var rules = self.rules(ofType: type)
@@ -121,15 +139,15 @@ package final class AccessRules: Sendable {
     /// Everything is allowed, also to those who are restricted.
     package static let none = AccessRules(isOpenByDefault: true)
 
-    /// The claims that rules look at; nil if Swift code may look at any.
-    package var mentionedClaims: Set<String>? {
+    /// The claims that rules look at.
+    package var mentionedClaims: Set<String> {
         var mentions = AccessMentions()
         for type in types.values {
             for rule in type.actions.values { mentions.add(rule) }
             for rule in type.fields.values { mentions.add(rule) }
         }
         for rules in roots.values { for rule in rules.values { mentions.add(rule) } }
-        return mentions.wholeViewer ? nil : mentions.claims
+        return mentions.claims
     }
 
     /// The fields that rules look at.

@@ -15,6 +15,8 @@ final class AccessState {
     private let rules: AccessRules
     private let program: AccessProgram
     private var types: [NameIndex: OfType] = [:]
+    /// Rules for writing.
+    private var actions: [AccessAction: [NameIndex: AccessProgram.Target]] = [:]
     /// The shape that was seen last, and the rule for reading: records of one type come one after the other.
     @exclusivity(unchecked) private var lastShape: UnsafeRawPointer?
     @exclusivity(unchecked) private var lastRead = AccessProgram.Target.unmet
@@ -30,6 +32,7 @@ final class AccessState {
     /// Forgets everything.
     func move(to snapshot: Snapshot) {
         types = [:]
+        actions = [:]
         lastShape = nil
         program.move(to: snapshot)
     }
@@ -94,11 +97,19 @@ final class AccessState {
 
     func may(_ action: AccessAction, _ record: RecordIndex) -> Bool {
         guard let row = snapshot.row(record) else { return false }
-        let rules = rules.rules(ofType: snapshot.symbols.nameString(row.type))
-        return isMet(rules.rule(for: action), by: record)
+        var dependencies: Dependencies?
+        return program.isMet(rule(for: action, ofType: row.type), by: record, row, &dependencies)
     }
 
-    /// Whether nobody like the identity may do something to a record of a type, whatever is in it.
+    private func rule(for action: AccessAction, ofType type: NameIndex) -> AccessProgram.Target {
+        if let known = actions[action]?[type] { return known }
+        let rules = rules.rules(ofType: snapshot.symbols.nameString(type))
+        let added = program.add(rules.rule(for: action))
+        actions[action, default: [:]][type] = added
+        return added
+    }
+
+    /// Whether no viewer with these claims may do something to a record of a type, whatever is in it.
     func isForbidden(_ action: AccessAction, ofType type: String) -> Bool {
         program.add(rules.rules(ofType: type).rule(for: action)) == .unmet
     }

@@ -45,19 +45,13 @@ package enum Identity: Sendable, Hashable {
     case nobody
     case viewer(Viewer)
 
-    /// The same without claims that nobody looks at.
-    /// - Parameter claims: nil: all but those that are about the token.
-    package func keeping(claims: Set<String>?) -> Identity {
+    /// The same with these claims only. Others may differ from one token of a viewer to the next.
+    package func keeping(claims: Set<String>) -> Identity {
         guard case .viewer(let viewer) = self else { return self }
-        let kept = viewer.claimValues.members.filter { name, _ in
-            claims?.contains(name) ?? !Self.claimsOfTokens.contains(name)
-        }
+        let kept = viewer.claimValues.members.filter { claims.contains($0.key) }
         return .viewer(
             Viewer(id: viewer.id, claimValues: JSONObject(kept.map { ($0.key, $0.value) })))
     }
-
-    /// RFC 7519 §4.1: they differ from one token of a viewer to the next.
-    private static let claimsOfTokens: Set<String> = ["exp", "nbf", "iat", "jti"]
 
     /// Who sent a mutation that is in the log, without claims.
     package init(logged: String?) {

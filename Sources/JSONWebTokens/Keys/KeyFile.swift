@@ -44,7 +44,7 @@ package final class KeyFile: Sendable {
     /// - Parameters:
     ///   - now: microseconds since 1970-01-01 00:00 UTC; compared with the times of the file.
     ///   - report: called by whoever asked for ``keys``; not for the first reading.
-    /// - Throws: if there are no keys to begin with.
+    /// - Throws: if the file does not say what the keys are; a set of none does.
     package init(
         path: String, now: @escaping @Sendable () -> Int64,
         report: @escaping @Sendable (Report) -> Void
@@ -100,7 +100,7 @@ package final class KeyFile: Sendable {
             let file = try KeyFileContent(path: path)
             newStamp = file.stamp.settled(at: time)
             let keys =
-                kept.areFrom(file.bytes) ? nil : try Self.parse(file, mayBeEmpty: true)
+                kept.areFrom(file.bytes) ? nil : try Self.parse(file)
             let stamp = newStamp
             let news = state.withLock { state in
                 state.stamp = stamp
@@ -119,10 +119,8 @@ package final class KeyFile: Sendable {
         }
     }
 
-    private static func parse(
-        _ file: KeyFileContent, mayBeEmpty: Bool = false
-    ) throws(KeyFileError) -> KeySet {
-        do { return try KeySet(parsing: file.bytes, mayBeEmpty: mayBeEmpty) } catch {
+    private static func parse(_ file: KeyFileContent) throws(KeyFileError) -> KeySet {
+        do { return try KeySet(parsing: file.bytes, mayBeEmpty: true) } catch {
             throw KeyFileError(path: file.path, reason: .unusable(error))
         }
     }

@@ -116,7 +116,7 @@ package struct MutationFingerprint: Hashable, Sendable {
     package func asksTheSame(as other: MutationFingerprint) -> Bool { asked == other.asked }
 
     /// Whether an answer to one is one to the other, who asks with the same claims.
-    package func isForTheSame(as other: MutationFingerprint) -> Bool { claims == other.claims }
+    package func hasSameClaims(as other: MutationFingerprint) -> Bool { claims == other.claims }
 
     package var askedBytes: [UInt8] { Self.bytes(of: asked) }
 

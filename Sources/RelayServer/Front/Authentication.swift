@@ -41,8 +41,8 @@ struct Authentication: Sendable {
     /// Whoever shows no token is let in, without a viewer: there are rules for what everyone may see.
     private let admitsNobody: Bool
     private let onRefusal: @Sendable (any Error) -> Void
-    /// The claims that rules look at; nil: all that are about the viewer.
-    private var claims: Set<String>?
+    /// The claims that rules look at.
+    private var claims: Set<String> = []
 
     /// - Parameters:
     ///   - tokens: those without a name.
@@ -65,8 +65,8 @@ struct Authentication: Sendable {
     }
 
     /// Forgets other claims than these, so that tokens that differ in others are as good as equal.
-    /// - Parameter claims: those that rules look at; nil: all that are about the viewer.
-    func keeping(claims: Set<String>?) -> Authentication {
+    /// - Parameter claims: those that rules look at.
+    func keeping(claims: Set<String>) -> Authentication {
         var kept = self
         kept.claims = claims
         return kept

@@ -199,7 +199,8 @@ struct AccessCompiler {
     }
 
     private mutating func rules(_ value: Value, _ name: String, _ place: Place) -> [AccessRule] {
-        guard case .list(let values) = value.kind, !values.isEmpty else {
+        // All of no rules are met for everybody.
+        guard case .list(let values) = value.kind, name == "all" || !values.isEmpty else {
             report(
                 "\"\(name)\" is a list of rules. Write: { \(name): [{ … }, { … }] }",
                 at: value.location)
@@ -258,7 +259,7 @@ struct AccessCompiler {
                 """, at: value.location)
             return .closed
         }
-        return .handler(AccessHandler(name: name, decide: body.decide))
+        return .handler(AccessHandler(name: name, claims: body.claims, decide: body.decide))
     }
 
     // MARK: Fields
@@ -302,21 +303,16 @@ struct AccessCompiler {
         if case .object = member.value.kind {
             return behind(field, kind, of: type, member.value, links: links)
         }
-        let content: AccessTest.Content
-        switch kind {
-        case .id: content = .id
-        case .leaf: content = .leaf
-        case .link: content = .link
-        case .links, .connection:
-            content = .links
-            let index = IndexDefinition.places(type: type.name, key: name)
-            if !indexes.contains(index) { indexes.append(index) }
-        case .found, nil:
+        guard let content = kind?.content else {
             report(
                 """
                 "\(type.name).\(name)" is not stored, so no rule can look at it.
                 """, at: member.location)
             return .closed
+        }
+        if case .links = content {
+            let index = IndexDefinition.places(type: type.name, key: name)
+            if !indexes.contains(index) { indexes.append(index) }
         }
         guard let expectation = expectation(member.value, field, content, of: type) else {
             return .closed

@@ -1,6 +1,7 @@
 package import GraphQLExecution
 import GraphQLLanguage
-@_spi(Rooms) import RelayRecords
+import RelayJSON
+@_spi(Rooms) package import RelayRecords
 
 /// What whoever sends a mutation may see and change.
 package struct MutationAccess {
@@ -29,13 +30,18 @@ package struct MutationAccess {
         asksTypes = false
     }
 
-    /// Some rule decides whether a record may be created.
-    var looksAtNewRecords: Bool { asksTypes && access != nil }
+    /// The record that a value names, if it exists for whoever sends the mutation.
+    func find(_ value: JSONValue, _ lookup: Lookup, in snapshot: Snapshot) -> RecordIndex? {
+        guard let text = value.recordName else { return nil }
+        guard let access else { return snapshot.find(text, lookup) }
+        var dependencies: Dependencies?
+        return access.find(text, lookup, for: .input, in: snapshot, &dependencies)
+    }
 
-    /// Asked before anything is written: the store keeps the ids of records that were refused.
+    /// Asked before anything is written.
     /// - Throws: that no record of the type may be created.
     func checkCreation(ofType type: String) throws(ExecutionError) {
-        guard asksTypes, let access, access.isForbidden(.create, ofType: type) else { return }
+        guard let access, !mayCreate(ofType: type) else { return }
         throw refusal(.create, type, access)
     }
 
@@ -45,6 +51,32 @@ package struct MutationAccess {
         guard asksTypes, let access, base.row(record) != nil else { return true }
         return access.isVisible(record, for: .input)
     }
+
+    // MARK: What is expected
+
+    // Others see it before the mutation has shown what it does, so records that exist are judged by their types even if the
+    // mutation has a rule of its own.
+
+    package func mayUpdate(_ record: RecordIndex, in snapshot: Snapshot) -> Bool {
+        access?.isVisible(record, for: .input) ?? true && may(.update, record, in: snapshot)
+    }
+
+    package func may(
+        _ action: AccessAction, _ record: RecordIndex, in snapshot: Snapshot
+    ) -> Bool {
+        access?.may(action, record, in: snapshot) ?? true
+    }
+
+    package func mayCreate(_ record: RecordIndex, in snapshot: Snapshot) -> Bool {
+        !asksTypes || may(.create, record, in: snapshot)
+    }
+
+    package func mayCreate(ofType type: String) -> Bool {
+        guard asksTypes, let access else { return true }
+        return !access.isForbidden(.create, ofType: type)
+    }
+
+    // MARK: Checks
 
     private func refusal(
         _ action: AccessAction, _ type: String, _ access: Access
@@ -58,7 +90,15 @@ package struct MutationAccess {
     func check(
         _ action: AccessAction, _ record: RecordIndex, in snapshot: Snapshot
     ) throws(ExecutionError) {
-        guard asksTypes, let access, !access.may(action, record, in: snapshot) else { return }
+        guard asksTypes, let access else { return }
+        try check(action, record, in: snapshot, access, access.judge(of: snapshot))
+    }
+
+    private func check(
+        _ action: AccessAction, _ record: RecordIndex, in snapshot: Snapshot, _ access: Access,
+        _ judge: Access.Judge
+    ) throws(ExecutionError) {
+        if judge.may(action, record) { return }
         let type = snapshot.type(of: record).map(snapshot.symbols.nameString) ?? "record"
         throw refusal(action, type, access)
     }
@@ -76,16 +116,17 @@ package struct MutationAccess {
 
     /// Asks the types' rules about everything that Swift code has written.
     func check(_ draft: Draft) throws(ExecutionError) {
-        guard asksTypes, access != nil else { return }
+        guard asksTypes, let access else { return }
         let (before, after) = (draft.base, draft.snapshot)
+        let (then, now) = (access.judge(of: before), access.judge(of: after))
         for record in draft.writtenRecords {
             switch (before.row(record) != nil, after.row(record) != nil) {
             case (false, false): continue
-            case (false, true): try check(.create, record, in: after)
-            case (true, false): try check(.delete, record, in: before)
+            case (false, true): try check(.create, record, in: after, access, now)
+            case (true, false): try check(.delete, record, in: before, access, then)
             case (true, true):
-                try check(.update, record, in: before)
-                try check(.update, record, in: after)
+                try check(.update, record, in: before, access, then)
+                try check(.update, record, in: after, access, now)
             }
         }
     }

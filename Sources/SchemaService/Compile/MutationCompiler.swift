@@ -10,8 +10,8 @@ struct MutationDefinition: Sendable {
     /// The input's fields, or all arguments.
     let inputFields: [SchemaInputValue]
     let payload: NamedType
-    /// The input fields that name records, with the possible types of these.
-    let references: [String: [TypeID]]
+    /// The input fields that name records of known types, one or a list.
+    let references: [String: RecordReference]
     /// The input field that names the record the mutation is about; nil if the mutation creates one.
     let subject: String?
     /// The possible types of the record that the mutation is about.
@@ -64,17 +64,20 @@ struct MutationCompiler {
             guard let makeHandler = plan.makeHandler else { continue }
             let checks = handlers.checks[field.name] ?? []
             let registered = handlers.mutations[field.name].map { swift($0, field) }
+            let references = plan.references
             definitions[field.name] = MutationDefinition(
                 field: field, inputName: site.input.name, inputFields: site.input.inputFields,
                 payload: site.payload, references: plan.references, subject: plan.subject,
                 recordTypes: recordTypes(of: plan, isByProgram: registered != nil)
-            ) { symbols in
+            ) { [types] symbols in
                 let directive = makeHandler(symbols)
-                return registered?(directive.payload)
+                let inputs = InputRecords(
+                    field, references, types, symbols, isByProgram: registered != nil)
+                return registered?(directive.payload, inputs)
                     ?? .atOnce(
                         AtOnceMutation(
-                            checks: checks, body: .directive(directive), payload: directive.payload)
-                    )
+                            checks: checks, body: .directive(directive), inputs: inputs,
+                            payload: directive.payload))
             }
         }
         for (type, parts) in parts {
@@ -85,7 +88,8 @@ struct MutationCompiler {
     /// A program may say that its mutation is about any record.
     private func recordTypes(of plan: MutationPlan, isByProgram: Bool) -> [TypeID] {
         if isByProgram { return types.stored.map(\.id) }
-        if let named = plan.subject.flatMap({ plan.references[$0] }) { return named }
+        let list = plan.isAboutParent ? plan.parent?.types ?? [] : []
+        if let named = plan.subject.flatMap({ plan.references[$0] }) { return named.types + list }
         return plan.record.map(types.recordTypes) ?? []
     }
 
@@ -98,22 +102,26 @@ struct MutationCompiler {
             field: field, inputName: site.inputName, inputFields: site.inputFields,
             payload: site.payload, references: site.references, subject: nil,
             recordTypes: types.stored.map(\.id)
-        ) { served(site.payloadSource($0)) }
+        ) { [types] symbols in
+            served(
+                site.payloadSource(symbols),
+                InputRecords(field, site.references, types, symbols, isByProgram: true))
+        }
     }
 
     /// The Swift code registered for a mutation, run after its checks.
     private func swift(
         _ registered: RegisteredMutation, _ field: SchemaField
-    ) -> @Sendable (PayloadSource) -> ServedMutation {
+    ) -> @Sendable (PayloadSource, InputRecords) -> ServedMutation {
         let checks = handlers.checks[field.name] ?? []
-        let (types, writes) = (types, HandlerWriteCheck(mutation: field.name, types: types))
-        return { payload in
-            let inputs = HandlerInputCheck(field: field, types: types, parent: payload.parent)
-            return switch registered {
+        let writes = HandlerWriteCheck(mutation: field.name, types: types)
+        return { payload, inputs in
+            switch registered {
             case .atOnce(let body):
                 .atOnce(
                     AtOnceMutation(
-                        checks: checks, body: .swift(body, inputs, writes), payload: payload))
+                        checks: checks, body: .swift(body, writes), inputs: inputs,
+                        payload: payload))
             case .waiting(let prepare):
                 .waiting(
                     WaitingMutation(
@@ -153,7 +161,9 @@ struct MutationPlan {
     var hasEdge = true
     /// The list that is added to or removed from.
     var list: ListField?
-    var references: [String: [TypeID]]
+    /// It changes nothing but that list.
+    var isAboutParent = false
+    var references: [String: RecordReference]
     var subject: String?
     /// Nil if something is missing; the payload can still be checked.
     var makeHandler: (@Sendable (Symbols) -> any DirectiveMutation)?

@@ -88,7 +88,7 @@ extension MutationSite {
         rejectOthers(than: child.input, .named(parent))
         var plan = MutationPlan(
             record: list.node, parent: parent, edge: list.edge, hasEdge: action == .link,
-            list: list,
+            list: list, isAboutParent: true,
             references: references([parent, child], []), subject: child.input)
         plan.makeHandler = { [types] symbols in
             let parent = parent.finder(types, symbols)
@@ -98,7 +98,7 @@ extension MutationSite {
                 list: MutatedList(list, symbols),
                 payload: PayloadSource(
                     parent: parent, list: hasEdge ? symbols.name(list.name) : nil,
-                    isDeletion: false))
+                    isDeletion: false, isAboutParent: true))
         }
         return plan
     }
@@ -137,10 +137,12 @@ extension MutationSite {
 
     private func references(
         _ references: [RecordReference?], _ writes: [FieldWriteDefinition]
-    ) -> [String: [TypeID]] {
-        var named: [String: [TypeID]] = [:]
-        for reference in references.compactMap({ $0 }) + writes.compactMap(\.link) {
-            named[reference.input] = reference.types
+    ) -> [String: RecordReference] {
+        var named: [String: RecordReference] = [:]
+        for reference in references.compactMap({ $0 })
+            + writes.compactMap({ $0.link ?? $0.links })
+        {
+            named[reference.input] = reference
         }
         return named
     }

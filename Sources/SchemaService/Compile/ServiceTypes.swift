@@ -115,6 +115,17 @@ enum RecordFieldKind: Sendable {
     /// Nothing: the value is found on request.
     case found
 
+    /// What rules may compare; nil if nothing is stored.
+    var content: AccessTest.Content? {
+        switch self {
+        case .id: .id
+        case .leaf: .leaf
+        case .link: .link
+        case .links, .connection: .links
+        case .found: nil
+        }
+    }
+
     /// The type of the records in a list or connection.
     var node: TypeID? {
         switch self {

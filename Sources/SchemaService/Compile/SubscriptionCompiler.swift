@@ -94,17 +94,18 @@ struct SubscriptionCompiler {
             told.append(mutation)
         }
         eventTypes[field.name] = told.flatMap { mutation in
-            mutation.recordTypes + field.arguments.flatMap { mutation.references[$0.name] ?? [] }
+            mutation.recordTypes
+                + field.arguments.flatMap { mutation.references[$0.name]?.types ?? [] }
         }
-        return { [types, told] symbols in
+        return { [told] symbols in
             let comparisons = told.map { mutation in
-                field.arguments.map { argument in
-                    ArgumentComparison(
-                        name: argument.name,
-                        lookup: mutation.references[argument.name].map {
-                            types.lookup(argument.name, $0, symbols)
-                        },
-                        isSubject: mutation.subject == argument.name)
+                let records = mutation.serve(symbols).inputs
+                return field.arguments.compactMap { argument in
+                    mutation.inputFields.first { $0.name == argument.name }.map {
+                        ArgumentComparison(
+                            input: $0, records: records,
+                            isSubject: mutation.subject == argument.name)
+                    }
                 }
             }
             let mutations = told.map(\.field.name)

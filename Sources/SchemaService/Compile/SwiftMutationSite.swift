@@ -50,10 +50,8 @@ struct SwiftMutationSite {
         }
     }
 
-    /// The input fields that name records, and the types of these.
-    var references: [String: [TypeID]] {
-        parent.map { [$0.input: $0.types] } ?? [:]
-    }
+    /// The input fields that name records of known types.
+    var references: [String: RecordReference] { parent.map { [$0.input: $0] } ?? [:] }
 
     func payloadSource(_ symbols: Symbols) -> PayloadSource {
         PayloadSource(

@@ -1,8 +1,9 @@
 public import GraphQLExecution
 import RelayJSON
 
-/// Swift code that decides about a record, registered with ``Handlers/access(_:_:)``.
+/// Swift code that decides about a record, registered with ``Handlers/access(_:claims:_:)``.
 struct AccessCheck: Sendable {
+    let claims: Set<String>
     let body: @Sendable (Viewer?, SnapshotRecord) throws -> Bool
     /// Hears of an error.
     var onError: @Sendable (any Error) -> Void = { _ in }
@@ -33,10 +34,14 @@ extension Handlers {
     /// throws, the answer is no, and the server's log says why.
     /// - Parameters:
     ///   - name: as in the schema; a name that no rule has counts as a mistake in the schema.
+    ///   - claims: those that the body looks at. Of the viewer it sees the id and these only, because viewers that are
+    ///     equal in what rules look at share results, and a token with other claims that rules look at renews no
+    ///     connection.
     ///   - body: gets the viewer, nil if nobody is logged in, and the record.
     public mutating func access(
-        _ name: String, _ body: @escaping @Sendable (Viewer?, SnapshotRecord) throws -> Bool
+        _ name: String, claims: Set<String> = [],
+        _ body: @escaping @Sendable (Viewer?, SnapshotRecord) throws -> Bool
     ) {
-        accessChecks[name] = AccessCheck(body: body)
+        accessChecks[name] = AccessCheck(claims: claims, body: body)
     }
 }

@@ -24,23 +24,15 @@ struct CreateMutation: DirectiveMutation {
         for key in emptyLists { fields.append((key, .json([]))) }
         for key in timestamps { fields.append((key, context.timestamp)) }
         try access.checkCreation(ofType: type)
-        func create(_ id: DataID, in draft: inout Draft) {
-            draft.write(id, type: type, fields: fields)
-            if let list, let parent { list.append(id, of: parent, to: &draft) }
-        }
-        if access.looksAtNewRecords {
-            // The store keeps the ids of records that were refused, so this one has always the same. Only who may create
-            // the record learns whether its unique values are taken.
-            var trial = draft
-            let id = DataID("\(type):refused")
-            create(id, in: &trial)
-            if let record = trial.snapshot.existing(id.rawValue) {
-                try access.check(.create, record, in: trial.snapshot)
-            }
-        }
-        try writes.checkUniqueness(in: input, for: nil, draft.snapshot)
+        let before = draft.snapshot
         let id = context.makeID(type)
-        create(id, in: &draft)
+        draft.write(id, type: type, fields: fields)
+        if let list, let parent { list.append(id, of: parent, to: &draft) }
+        if let record = draft.snapshot.existing(id.rawValue) {
+            try access.check(.create, record, in: draft.snapshot)
+        }
+        // Only who may create the record learns whether its unique values are taken.
+        try writes.checkUniqueness(in: input, for: nil, before)
         return id
     }
 }

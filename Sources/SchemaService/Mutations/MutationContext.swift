@@ -13,7 +13,8 @@ public struct MutationContext: Sendable {
     public let isUnrestricted: Bool
     /// `CLIENT:N`, if the client gave the mutation an id. It is carried out once under this id.
     public let mutationID: String?
-    /// Makes the id of a new record of a type; never returns the same one twice.
+    /// Makes the id of a new record of a type: one that no record has or had. An id of which a mutation that was refused
+    /// had made a record may be returned again.
     public let makeID: @Sendable (_ type: String) -> DataID
 
     package init(

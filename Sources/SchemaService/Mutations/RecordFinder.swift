@@ -1,4 +1,4 @@
-package import GraphQLExecution
+import GraphQLExecution
 package import RelayJSON
 @_spi(Rooms) package import RelayRecords
 
@@ -35,26 +35,20 @@ package struct RecordFinder: Sendable {
     func record(
         _ value: JSONValue, _ snapshot: Snapshot, _ access: MutationAccess
     ) throws(ExecutionError) -> RecordIndex {
-        guard let found = find(value, in: snapshot, visibleTo: access.access) else {
-            let refusal = MutationRefusal.notFound(value, type: typeName, keys: keys)
-            throw refusal.error(in: mutation, input: input)
+        guard let found = access.find(value, lookup, in: snapshot) else {
+            throw refusal(of: value)
         }
         return found
     }
 
-    func find(_ value: JSONValue, in snapshot: Snapshot) -> RecordIndex? {
-        value.recordName.flatMap { snapshot.find($0, lookup) }
+    /// There is no such record, or none for whoever asks.
+    func refusal(of value: JSONValue) -> ExecutionError {
+        MutationRefusal.notFound(value, type: typeName, keys: keys)
+            .error(in: mutation, input: input)
     }
 
-    /// Likewise, for whoever may not see everything.
-    package func find(
-        _ value: JSONValue, in snapshot: Snapshot, visibleTo access: Access?
-    ) -> RecordIndex? {
-        guard let access else { return find(value, in: snapshot) }
-        var dependencies: Dependencies?
-        return value.recordName.flatMap {
-            access.find($0, lookup, for: .input, in: snapshot, &dependencies)
-        }
+    package func find(_ value: JSONValue, in snapshot: Snapshot) -> RecordIndex? {
+        value.recordName.flatMap { snapshot.find($0, lookup) }
     }
 }
 

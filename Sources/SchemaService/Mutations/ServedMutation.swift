@@ -16,21 +16,32 @@ package enum ServedMutation: Sendable {
         case .waiting(let mutation): mutation.payload
         }
     }
+
+    var inputs: InputRecords {
+        switch self {
+        case .atOnce(let mutation): mutation.inputs
+        case .waiting(let mutation): mutation.inputs
+        }
+    }
 }
 
 /// A mutation carried out in one turn of the writer. A class, because it is looked up for each mutation.
 package final class AtOnceMutation: Sendable {
     enum Body: Sendable {
         case directive(any DirectiveMutation)
-        case swift(MutationBody, HandlerInputCheck, HandlerWriteCheck)
+        case swift(MutationBody, HandlerWriteCheck)
     }
 
     private let checks: [MutationCheck]
     private let body: Body
+    let inputs: InputRecords
     let payload: PayloadSource
 
-    init(checks: [MutationCheck], body: Body, payload: PayloadSource) {
+    init(
+        checks: [MutationCheck], body: Body, inputs: InputRecords, payload: PayloadSource
+    ) {
         self.checks = checks
+        self.inputs = inputs
         self.body = body
         self.payload = payload
     }
@@ -51,12 +62,9 @@ package final class AtOnceMutation: Sendable {
         arguments: JSONObject, draft: inout Draft, context: MutationContext,
         access: MutationAccess
     ) throws(ExecutionError) -> MutationOutcome {
-        var named = arguments
-        if case .swift(_, let inputs, _) = body {
-            named = try inputs.arguments(naming: arguments, draft.snapshot, access)
-        }
-        try checks.run(arguments, context, on: draft.snapshot)
-        let input = arguments.mutationInput
+        let named = try inputs.arguments(naming: arguments, draft.snapshot, access)
+        try checks.run(named, context, on: draft.snapshot)
+        let input = named.mutationInput
         let result: DataID?
         switch body {
         case .directive(let mutation):
@@ -64,7 +72,7 @@ package final class AtOnceMutation: Sendable {
             var written = draft
             result = try mutation.write(input, to: &written, context, access)
             draft = written
-        case .swift(let body, _, let writes):
+        case .swift(let body, let writes):
             var written = draft
             result = try written.run(body, VariableData(named), context, writes.types.schema)
             // In an order in which nothing tells of what is hidden.
@@ -75,7 +83,8 @@ package final class AtOnceMutation: Sendable {
             draft = written
         }
         return MutationOutcome(
-            result: result, payload: payload.payload(input, result: result, in: draft.snapshot))
+            arguments: named, result: result,
+            payload: payload.payload(input, result: result, in: draft.snapshot))
     }
 }
 
@@ -84,11 +93,10 @@ package struct WaitingMutation: Sendable {
     package let checks: [MutationCheck]
     package let prepare: WaitingBody
     package let payload: PayloadSource
-    let inputs: HandlerInputCheck
+    let inputs: InputRecords
     let writes: HandlerWriteCheck
 
-    /// The arguments for `prepare`: with the id of the record that the payload is about in place of any unique value
-    /// that named it.
+    /// The arguments for everything that follows: with ids in place of unique values.
     /// - Throws: `NOT_FOUND` if the input names a record that does not exist for whoever sends it. What `prepare` does
     ///   outside is not undone.
     package func arguments(
@@ -99,12 +107,14 @@ package struct WaitingMutation: Sendable {
 
     /// The mutation to carry out once `prepare` has returned a body. Its checks have already run.
     package func finish(_ body: @escaping MutationBody) -> AtOnceMutation {
-        AtOnceMutation(checks: [], body: .swift(body, inputs, writes), payload: payload)
+        AtOnceMutation(checks: [], body: .swift(body, writes), inputs: inputs, payload: payload)
     }
 }
 
 /// The outcome of a mutation.
 package struct MutationOutcome: Sendable, Hashable {
+    /// With ids in place of unique values; recorded in the log, so that they name the same records for ever.
+    package let arguments: JSONObject
     /// The record that was created, changed or deleted; recorded in the log.
     package let result: DataID?
     package let payload: MutationPayload

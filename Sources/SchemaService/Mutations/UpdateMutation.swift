@@ -19,11 +19,13 @@ struct UpdateMutation: DirectiveMutation {
         try access.check(.update, record, in: draft.snapshot)
         _ = try payload.parent?.record(in: input, draft.snapshot, access)
         var fields = try writes.values(in: input, draft.snapshot, access)
-        try writes.checkUniqueness(in: input, for: record, draft.snapshot)
+        let before = draft.snapshot
         for key in timestamps { fields.append((key, context.timestamp)) }
         let id = draft.snapshot.dataID(record)
         if !fields.isEmpty { draft.write(id, type: type, fields: fields) }
         try access.check(.update, record, in: draft.snapshot)
+        // Only who may update the record like that learns whether its unique values are taken.
+        try writes.checkUniqueness(in: input, for: record, before)
         return id
     }
 }

@@ -24,6 +24,12 @@ struct SharedMemory {
         }
     }
 
+    /// - Parameter old: nil if the owner is new.
+    mutating func replace(_ old: Share?, by new: Share) {
+        add(new)
+        if let old { remove(old) }
+    }
+
     /// - Parameter share: was added with the same parts and the same bytes of its own.
     mutating func remove(_ share: Share) {
         byteCount -= share.ownByteCount

@@ -6,9 +6,18 @@ import ResultPatches
 /// last results of live groups with what they were read from.
 struct SubscriptionMemory {
     private var memory = SharedMemory()
+    /// Likewise of the groups that clients without a token have made.
+    private var nobodys = SharedMemory()
     private var shares: [SubscriptionGroup.ID: SharedMemory.Share] = [:]
 
     var byteCount: Int { memory.byteCount }
+
+    /// Whether a group that somebody asks for may be added. Clients without a token get a quarter altogether, so that they
+    /// leave room for others.
+    func hasRoom(for identity: Identity, limit: Int) -> Bool {
+        // Reserves a quarter for the growth of the results of open subscriptions.
+        byteCount < limit / 4 * 3 && (identity != .nobody || nobodys.byteCount < limit / 4)
+    }
 
     /// Counts a group, or updates its count.
     /// - Returns: whether the total has grown.
@@ -16,13 +25,16 @@ struct SubscriptionMemory {
     mutating func count(_ group: SubscriptionGroup) -> Bool {
         let before = byteCount
         let share = group.memoryShare
-        memory.add(share)
-        if let last = shares.updateValue(share, forKey: group.id) { memory.remove(last) }
+        let last = shares.updateValue(share, forKey: group.id)
+        memory.replace(last, by: share)
+        if group.identity == .nobody { nobodys.replace(last, by: share) }
         return byteCount > before
     }
 
     mutating func remove(_ group: SubscriptionGroup) {
-        if let share = shares.removeValue(forKey: group.id) { memory.remove(share) }
+        guard let share = shares.removeValue(forKey: group.id) else { return }
+        memory.remove(share)
+        if group.identity == .nobody { nobodys.remove(share) }
     }
 }
 

@@ -124,8 +124,9 @@ extension SubscriptionTable {
             scope: service.scope(of: prepared.identity, prepared.operation),
             sendsRecords: request.sendsRecords, showsOptimistic: request.showsOptimistic)
         if let id = groupIDs[key], let known = groups[id] { return known }
-        // Reserves a quarter for the growth of the results of open subscriptions.
-        if memory.byteCount >= memoryLimit / 4 * 3 { throw Self.memoryLimitError }
+        guard memory.hasRoom(for: prepared.identity, limit: memoryLimit) else {
+            throw Self.memoryLimitError
+        }
         let plan = prepared.operation.plan(for: prepared.variables)
         lastGroupID += 1
         let group = SubscriptionGroup(

@@ -193,7 +193,7 @@ final class MutationWriter: Sendable {
             do {
                 prepared = .success(
                     try await ongoing.mutation.prepare(
-                        VariableData(ongoing.named), ongoing.context,
+                        VariableData(ongoing.arguments), ongoing.context,
                         SnapshotReader(snapshot: durable.snapshot)))
             } catch {
                 prepared = .failure(ExecutionError(thrown: error))

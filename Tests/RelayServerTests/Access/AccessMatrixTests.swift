@@ -95,7 +95,7 @@ struct AccessMatrixTests {
             }
             for sink in sinks { _ = try await engine.results(of: sink, count: 1) }
             let answer = try engine.post(
-                #"mutation { slowDoc(input: { id: "doc-7" }) { doc { id title folder { id } } } }"#,
+                #"mutation { slowDoc(input: { key: "doc-7" }) { doc { id title folder { id } } } }"#,
                 relay: [
                     "optimisticResponse": [
                         "slowDoc": [

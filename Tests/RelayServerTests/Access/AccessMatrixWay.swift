@@ -204,7 +204,7 @@ enum AccessMatrixWay: String, CaseIterable, Sendable {
     private func expect(_ world: AccessMatrixWorld) async throws {
         let engine = try world.engine
         let answer = try engine.post(
-            #"mutation { slowDoc(input: { id: "doc-7" }) { doc { id title } } }"#,
+            #"mutation { slowDoc(input: { key: "doc-7" }) { doc { id title } } }"#,
             relay: [
                 "optimisticResponse": [
                     "slowDoc": ["doc": ["id": "doc-7", "title": "canary-expected"]]

@@ -80,12 +80,13 @@ struct AccessMatrixWorld: Sendable {
           updateNote(input: UpdateNoteInput!): NotePayload @update(type: "Note")
           linkDoc(input: LinkInput!): LinkPayload @link(field: "Space.docs", parent: "spaceId", child: "docId")
           unlinkDoc(input: LinkInput!): LinkPayload @unlink(field: "Space.docs", parent: "spaceId", child: "docId")
-          slowDoc(input: UpdateDocInput!): DocPayload
+          slowDoc(input: SlowDocInput!): DocPayload
         }
         input JoinInput { spaceId: ID! personId: ID! }
         type JoinPayload { space: Space person: Person }
         input AddDocInput { title: String! folderId: ID }
         input UpdateDocInput { id: ID! title: String body: String tag: String folderId: ID }
+        input SlowDocInput { key: String! }
         type DocPayload { doc: Doc }
         input DeleteInput { id: ID! }
         type DeletePayload { deletedId: ID }

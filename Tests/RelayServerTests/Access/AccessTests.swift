@@ -184,6 +184,76 @@ struct AccessTests {
         #expect(answer == #"{"notes":[],"node":null}"#)
     }
 
+    /// What code does not look at may differ from token to token, and viewers that are equal in the rest share results.
+    @Test func codeSeesTheClaimsThatItNames() async throws {
+        var handlers = Handlers()
+        handlers.access("check", claims: ["roles"]) { viewer, _ in
+            #expect(viewer?.claims.sid == nil)
+            return viewer?.claims.roles == ["admin"]
+        }
+        handlers.access("own") { viewer, _ in
+            #expect(viewer?.claims.roles == nil)
+            return viewer?.id == "ann"
+        }
+        let engine = try await EngineUnderTest(
+            sdl: """
+                interface Node { id: ID! }
+                type Note implements Node @access(read: { any: [{ handler: "check" }, { handler: "own" }] }) { id: ID! text: String }
+                type Query { node(id: ID!): Node notes: [Note!]! @list(type: "Note") }
+                """, handlers: handlers,
+            seed: #"{"id":"n","type":"Note","fields":{"text":"secret"}}"#)
+        func viewer(_ id: String, _ session: JSONValue, roles: JSONValue) -> Identity {
+            .viewer(Viewer(id: id, claimValues: ["sid": session, "roles": roles]))
+        }
+        for (identity, isVisible) in [
+            (viewer("bob", "a", roles: ["admin"]), true),
+            (viewer("bob", "b", roles: ["admin"]), true),
+            (viewer("bob", "c", roles: []), false), (viewer("ann", "d", roles: []), true),
+        ] {
+            let answer = try await data("{ notes { id } }", identity, engine)
+            #expect(answer == (isVisible ? #"{"notes":[{"id":"n"}]}"# : #"{"notes":[]}"#))
+            try engine.subscribe("query @live { notes { id } }", as: identity)
+        }
+        try await eventually("one group for both of Bob's sessions") {
+            engine.service.subscriptionCounts == (4, 3) ? true : nil
+        }
+    }
+
+    /// Everybody reads, the owner writes: the first thing that a public site wants.
+    @Test func allOfNoRulesAreMetForEverybody() async throws {
+        let engine = try await EngineUnderTest(
+            sdl: """
+                interface Node { id: ID! }
+                type Note implements Node @access(read: { all: [] } update: { field: { locked: false } }) {
+                  id: ID! text: String @unique locked: Boolean
+                }
+                type Query { node(id: ID!): Node notes: [Note!]! @list(type: "Note") }
+                type Mutation { updateNote(input: UpdateNoteInput!): NotePayload @update(type: "Note") }
+                input UpdateNoteInput { id: ID! text: String locked: Boolean }
+                type NotePayload { note: Note }
+                """, handlers: Handlers(),
+            seed: """
+                {"id":"n","type":"Note","fields":{"text":"one","locked":false}}
+                {"id":"m","type":"Note","fields":{"text":"two","locked":true}}
+                """)
+        for identity in [Self.ann, .nobody, .unrestricted] {
+            try engine.subscribe("query @live { notes { id } }", as: identity)
+            #expect(
+                try await data("{ notes { id } }", identity, engine)
+                    == #"{"notes":[{"id":"n"},{"id":"m"}]}"#)
+        }
+        try await eventually("one group") {
+            engine.service.subscriptionCounts == (3, 1) ? true : nil
+        }
+        // Only who may update the record like that learns that its unique value is taken.
+        for (locked, code) in [(false, "CONFLICT"), (true, "FORBIDDEN")] {
+            let answer = try await engine.run(
+                "mutation { updateNote(input: { id: \"n\", text: \"two\", locked: \(locked) }) { note { id } } }",
+                as: Self.ann)
+            #expect(answer.firstErrorCode == code)
+        }
+    }
+
     /// Whether the record with the list is visible decides about an edge, so viewers share no group.
     @Test func payloadEdgesDependOnTheListsOwner() async throws {
         let engine = try await engine()

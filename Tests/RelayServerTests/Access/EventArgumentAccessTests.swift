@@ -12,44 +12,89 @@ import Testing
 struct EventArgumentAccessTests {
     private static let schema = """
         interface Node { id: ID! }
-        type Person implements Node @access(read: { any: [{ field: { id: "$viewer" } }, { claim: { roles: "admin" } }] }) { id: ID! name: String }
+        type Person implements Node @access(read: { any: [{ field: { id: "$viewer" } }, { claim: { roles: "admin" } }] }) { id: ID! name: String login: String @unique }
+        type Folder implements Node @access(read: { field: { owner: "$viewer" } } update: { viewer: true }) {
+          id: ID!
+          owner: Person
+          issues: [Issue!]
+        }
         type Issue implements Node @access(read: { viewer: true } update: { viewer: true }) {
           id: ID!
           title: String
           watchers: [Person!] @access(read: { claim: { roles: "admin" } })
           followers: [Person!]
+          tags: [String!]
         }
         type Query { node(id: ID!): Node }
-        type Mutation { updateIssue(input: UpdateIssueInput!): IssuePayload @update(type: "Issue") }
-        input UpdateIssueInput { id: ID! title: String watcherIds: [ID!] followerIds: [ID!] }
+        type Mutation {
+          updateIssue(input: UpdateIssueInput!): IssuePayload @update(type: "Issue")
+          moveIssue(input: MoveInput!): MovedPayload
+          file(input: FileInput!): FilePayload @link(field: "Folder.issues", parent: "folderId", child: "issueId")
+          take(input: FileInput!): FilePayload @unlink(field: "Folder.issues", parent: "folderId", child: "issueId")
+        }
+        input UpdateIssueInput { id: ID! title: String watcherIds: [ID!] followerIds: [ID!] tags: [String!] }
+        input MoveInput { issueId: ID! personId: ID to: PlaceInput deletesPerson: Boolean }
+        input PlaceInput { people: [ID!] within: PlaceInput }
+        input FileInput { folderId: ID! issueId: ID! }
         type IssuePayload { issue: Issue }
+        type MovedPayload { issue: Issue }
+        type FilePayload { folder: Folder issue: Issue }
         type Subscription {
-          issueUpdated(title: String, watcherIds: [ID!], followerIds: [ID!]): IssuePayload @on(mutations: ["updateIssue"])
+          issueUpdated(title: String, watcherIds: [ID!], followerIds: [ID!], tags: [String!]): IssuePayload @on(mutations: ["updateIssue"])
+          issueMoved(personId: ID, to: PlaceInput): MovedPayload @on(mutations: ["moveIssue"])
+          filed: FilePayload @on(mutations: ["file", "take"])
         }
         """
 
     private static let seed = """
-        {"id":"ann","type":"Person","fields":{"name":"Ann"}}
-        {"id":"bob","type":"Person","fields":{"name":"Bob"}}
+        {"id":"ann","type":"Person","fields":{"name":"Ann","login":"ann-login"}}
+        {"id":"bob","type":"Person","fields":{"name":"Bob","login":"bob-login"}}
         {"id":"i","type":"Issue","fields":{"title":"One"}}
+        {"id":"f","type":"Folder","fields":{"owner":{"ref":"ann"}}}
         """
 
     private static let ann = Identity("ann")
     private static let bob = Identity("bob")
     private static let admin = Identity.viewer(Viewer(id: "eve", claims: ["roles": ["admin"]]))
 
+    private func engine() async throws -> EngineUnderTest {
+        var handlers = Handlers()
+        handlers.mutation("moveIssue") { records, variables in
+            if variables.input?["deletesPerson"] == true,
+                let person = variables.input?["personId"]?.stringValue
+            {
+                records.delete(dataID: DataID(person))
+            }
+            return variables.input?["issueId"]?.stringValue.map { DataID($0) }
+        }
+        return try await EngineUnderTest(sdl: Self.schema, handlers: handlers, seed: Self.seed)
+    }
+
     /// Whether a subscription with the argument is told of a mutation with the input.
     private func isTold(_ argument: String, of input: String, _ identity: Identity) async throws
         -> Bool
     {
-        let engine = try await EngineUnderTest(
-            sdl: Self.schema, handlers: Handlers(), seed: Self.seed)
-        let sink = try engine.subscribe(
-            "subscription { issueUpdated(\(argument)) { issue { id } } }", as: identity)
-        _ = try await engine.run(
-            "mutation { updateIssue(input: { id: \"i\" \(input) }) { issue { id } } }")
+        try await isTold(
+            "issueUpdated(\(argument)) { issue { id } }",
+            when: "updateIssue(input: { id: \"i\" \(input) }) { issue { id } }", identity)
+    }
+
+    private func isTold(
+        _ subscription: String, when mutation: String, _ identity: Identity
+    ) async throws -> Bool {
+        try await told("subscription { \(subscription) }", of: mutation, [identity]) == [true]
+    }
+
+    /// Which of them are told, if all of them ask one server in this order.
+    private func told(
+        _ subscription: String, of mutation: String, _ identities: [Identity]
+    ) async throws -> [Bool] {
+        let engine = try await engine()
+        let sinks = try identities.map { try engine.subscribe(subscription, as: $0) }
+        let answer = try await engine.run("mutation { \(mutation) }")
+        #expect(answer.firstErrorCode == nil, "\(answer)")
         try await engine.everyPublication()
-        return !engine.resultsSoFar(of: sink).isEmpty
+        return sinks.map { !engine.resultsSoFar(of: $0).isEmpty }
     }
 
     /// The argument is named after the elements of a list, and the rule is the list's.
@@ -72,5 +117,89 @@ struct EventArgumentAccessTests {
         let both = "followerIds: [\"bob\", \"ann\"]"
         #expect(try await isTold(both, of: both, Self.admin))
         #expect(try await !isTold(both, of: both, Self.bob))
+    }
+
+    /// By whatever name.
+    @Test func elementsAreComparedByTheRecordsThatTheyName() async throws {
+        for (asked, given) in [
+            ("bob", "bob-login"), ("bob-login", "bob"), ("bob-login", "bob-login"),
+        ] {
+            let (asked, given) = ("followerIds: [\"\(asked)\"]", "followerIds: [\"\(given)\"]")
+            #expect(try await isTold(asked, of: given, Self.bob), "\(asked) \(given)")
+            #expect(try await !isTold(asked, of: given, Self.ann), "\(asked) \(given)")
+        }
+    }
+
+    /// Texts are no ids, whatever records there are.
+    @Test func textsAreTextsOnly() async throws {
+        for text in ["nothing", "bob", "ann", "ann-login"] {
+            let tags = "tags: [\"\(text)\"]"
+            #expect(try await isTold(tags, of: tags, Self.bob), "\(text)")
+        }
+    }
+
+    /// Every id in the input of a mutation in Swift names a record, also one that it deletes.
+    @Test func anIDInTheInputOfSwiftCodeTellsNothing() async throws {
+        for argument in [
+            "personId: \"ann\"", "to: { people: [\"bob\", \"ann\"] }",
+            "to: { within: { people: [\"ann\"] } }",
+        ] {
+            for rest in ["", "deletesPerson: true"] {
+                let mutation =
+                    "moveIssue(input: { issueId: \"i\" \(argument) \(rest) }) { issue { id } }"
+                let told = { (identity: Identity) async throws in
+                    try await isTold(
+                        "issueMoved(\(argument)) { issue { id } }", when: mutation, identity)
+                }
+                #expect(try await told(Self.admin), "\(argument) \(rest)")
+                #expect(try await told(.unrestricted), "\(argument) \(rest)")
+                #expect(try await !told(Self.bob), "\(argument) \(rest)")
+            }
+        }
+    }
+
+    /// What changes is the folder's list.
+    @Test func whatIsPutIntoAHiddenListIsNotTold() async throws {
+        for mutation in ["file", "take"] {
+            let mutation = "\(mutation)(input: { folderId: \"f\" issueId: \"i\" }) { issue { id } }"
+            for fields in ["issue { id }", "__typename"] {
+                let told = try await told(
+                    "subscription { filed { \(fields) } }", of: mutation,
+                    [Self.bob, Self.ann, Self.admin])
+                #expect(told == [false, true, false])
+            }
+        }
+    }
+
+    /// On one server as on one of their own: what decides for one does not decide for another.
+    @Test func viewersDoNotShareWhatDecidesDifferently() async throws {
+        let all = [Self.ann, Self.bob, Self.admin, .nobody, .unrestricted]
+        let mutations = [
+            "updateIssue(input: { id: \"i\" title: \"Two\" tags: [\"ann\"] watcherIds: [\"bob\"] followerIds: [\"bob\"] }) { issue { id } }",
+            "moveIssue(input: { issueId: \"i\" personId: \"ann\" to: { people: [\"bob\"] } }) { issue { id } }",
+            "file(input: { folderId: \"f\" issueId: \"i\" }) { issue { id } }",
+        ]
+        let subscriptions = [
+            [
+                "issueUpdated(followerIds: [\"bob\"])", "issueUpdated(watcherIds: [\"bob\"])",
+                "issueUpdated(tags: [\"ann\"])", "issueUpdated",
+            ],
+            [
+                "issueMoved(personId: \"ann\")", "issueMoved(to: { people: [\"bob\"] })",
+                "issueMoved",
+            ],
+            ["filed"],
+        ]
+        for (mutation, subscriptions) in zip(mutations, subscriptions) {
+            for subscription in subscriptions {
+                let text = "subscription { \(subscription) { __typename } }"
+                var alone: [Bool] = []
+                for identity in all { alone += try await told(text, of: mutation, [identity]) }
+                #expect(try await told(text, of: mutation, all) == alone, "\(subscription)")
+                #expect(
+                    try await told(text, of: mutation, all.reversed()) == alone.reversed(),
+                    "\(subscription)")
+            }
+        }
     }
 }

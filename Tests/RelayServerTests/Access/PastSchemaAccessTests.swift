@@ -73,6 +73,41 @@ struct PastSchemaAccessTests {
             try await answer(node, Self.ann, isOpen: isOpen)["data"]?.text == #"{"node":null}"#)
     }
 
+    /// A rule that looks at a field which had other values then decides nothing, not even under `not`.
+    @Test func whatHadOtherValuesIsClosed() async throws {
+        func schema(_ owner: String, _ access: String = "", _ field: String = "") -> String {
+            """
+            extend schema @access(default: OPEN)
+            interface Node { id: ID! }
+            type Person implements Node { id: ID! }
+            type Note implements Node \(access) { id: ID! \(owner) \(field) }
+            type Query { node(id: ID!): Node notes: [Note!]! @list(type: "Note") }
+            """
+        }
+        let rule = "{ not: { field: { owner: \"$viewer\" } } }"
+        let then = try await EngineUnderTest(
+            sdl: schema("owner: String text: String"), handlers: Handlers(),
+            seed: #"{"id":"n","type":"Note","fields":{"owner":"ann","text":"secret"}}"#)
+        let snapshot = then.service.snapshot
+        for (now, answer) in [
+            (schema("owner: String", "@access(read: \(rule))", "text: String"), #"{"notes":[]}"#),
+            (schema("owner: Person", "@access(read: \(rule))", "text: String"), #"{"notes":[]}"#),
+            (
+                schema("owner: Person", "", "text: String @access(read: \(rule))"),
+                #"{"notes":[{"text":null}]}"#
+            ),
+            (schema("owner: Person", "", "text: String"), #"{"notes":[{"text":"secret"}]}"#),
+        ] {
+            let present = SchemaService(
+                try ServiceSchema(now, handlers: Handlers(), logger: ServiceSchema.noLogger),
+                symbols: snapshot.symbols)
+            let past = try PastService(snapshot, present: present)
+            let outcome = past.outcome(
+                GraphQLRequest(query: "{ notes { text } }", identity: Self.ann), nil)
+            #expect(try JSONValue(parsing: outcome.response.bytes)["data"]?.text == answer)
+        }
+    }
+
     /// Lists that today's rules look into are indexed, as they are in the present.
     @Test func thePastHasTheIndexesOfTodaysRules() async throws {
         let types = """

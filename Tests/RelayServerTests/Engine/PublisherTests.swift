@@ -230,6 +230,27 @@ struct PublisherTests {
         #expect(try await engine.results(of: late, count: 1)[0]["data"]?["d"] != nil)
     }
 
+    /// Whoever has no token leaves room for the others.
+    @Test func nobodyGetsAQuarterOfTheBytes() async throws {
+        let engine = try await EngineUnderTest { $0.subscriptionBytes = 100_000 }
+        var admitted: [TestSink] = []
+        for number in 0..<100 {
+            let sink = try engine.subscribe("query @live { a\(number): __typename }", as: .nobody)
+            let result = try await engine.results(of: sink, count: 1)[0]
+            if result.firstErrorCode == "OVERLOADED" { break }
+            admitted.append(sink)
+        }
+        #expect(admitted.count > 1 && admitted.count < 100)
+        #expect((25_000..<30_000).contains(engine.service.subscriptionByteCount))
+        for identity in [.unrestricted, Identity("ann")] {
+            let sink = try engine.subscribe("query @live { b: __typename }", as: identity)
+            #expect(try await engine.results(of: sink, count: 1)[0].firstErrorCode == nil)
+        }
+        engine.service.unsubscribe(try #require(admitted.first))
+        let late = try engine.subscribe("query @live { c: __typename }", as: .nobody)
+        #expect(try await engine.results(of: late, count: 1)[0].firstErrorCode == nil)
+    }
+
     @Test func theLiveQueryThatGrowsBeyondTheBoundEnds() async throws {
         let engine = try await EngineUnderTest { $0.subscriptionBytes = 20_000 }
         let small = try engine.subscribe("query @live { user { totalCount } }")

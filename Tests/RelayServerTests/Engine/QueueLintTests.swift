@@ -72,6 +72,8 @@ import Testing
         StoreEngine/Subscriptions/SubscriptionTable.swift groupIDs = flag --max-operations
         StoreEngine/Subscriptions/SubscriptionTable.swift groups = flag --max-operations
         StoreEngine/Subscriptions/SubscriptionTable.swift groupsBySink = flag --max-operations
+        StoreEngine/NewRecordIDs.swift made = by the records that one mutation makes
+        StoreEngine/NewRecordIDs.swift unused = by the records of the refused mutation that had most
         StoreEngine/WaitingLine.swift actions = by who has one: CatchUp, FailedReadings, GraphQLSocket
         StoreEngine/WaitingLine.swift line = by the actions, of which it has at most twice as many
         StoreEngine/Writer/PendingHead.swift abandoned = queue mutations whose handlers wait
