@@ -262,6 +262,14 @@ let package = Package(
         .executableTarget(
             name: "TodoServer", dependencies: ["RelayServer", "TodoMutations", argumentParser],
             swiftSettings: strict),
+        .target(
+            name: "TodoViews",
+            dependencies: [
+                "EventStore", "Relay", "RelayNetwork", "RelayTerminal", "Threads", "TodoMutations",
+            ], exclude: ["Schema"], swiftSettings: strict),
+        .executableTarget(
+            name: "TodoClient", dependencies: ["TerminalUI", "TodoViews", argumentParser],
+            swiftSettings: strict),
         .executableTarget(
             name: "ClientBenchmark",
             dependencies: [
@@ -354,6 +362,12 @@ let package = Package(
             [
                 "Relay", "RelayArtifacts", "RelayNetwork", "RelayStore", "TerminalUI", "Threads",
                 "TodoFixtures", "TodoService", openCombine("OpenCombine"),
+            ]),
+        tests(
+            of: "TodoViews",
+            [
+                "LoopbackPorts", "RelayNetwork", "RelayServer", "RelayTerminal", "Threads",
+                "TodoFixtures", "TodoMutations", logging,
             ]),
         .target(
             name: "TodoFixtures", dependencies: ["Relay"], path: "Tests/TodoFixtures",

@@ -12,12 +12,16 @@ public enum TodoMutations {
           changeAllTodos(input: ChangeAllTodosInput!): ChangeAllTodosPayload
           "Puts the todos that are done behind the others, in the order in which they are."
           sinkFinishedTodos(input: SinkFinishedTodosInput!): SinkFinishedTodosPayload
+          "Puts a todo behind another one; without `after`, before all others."
+          moveTodo(input: MoveTodoInput!): MoveTodoPayload
         }
 
         input ChangeAllTodosInput { complete: Boolean! userId: ID! = "me" clientMutationId: String }
         type ChangeAllTodosPayload { user: User! clientMutationId: String }
         input SinkFinishedTodosInput { userId: ID! = "me" clientMutationId: String }
         type SinkFinishedTodosPayload { user: User! clientMutationId: String }
+        input MoveTodoInput { id: ID! after: ID userId: ID! = "me" clientMutationId: String }
+        type MoveTodoPayload { user: User! clientMutationId: String }
 
         """
 
@@ -44,6 +48,22 @@ public enum TodoMutations {
         for todo in todos.nodes where todo["complete"] as? Bool == true {
             todos.move(nodeID: todo.dataID, to: .end)
         }
+        return user.dataID
+    }
+
+    /// Puts the todo `input.id` behind `input.after`; without that, before all others.
+    /// - Returns: the user.
+    @Sendable
+    public static func moveTodo(
+        _ records: inout any RecordSourceProxy, _ variables: VariableData
+    ) throws -> DataID? {
+        let user = try user(variables, in: records)
+        guard let id = variables.input?["id"]?.stringValue else {
+            throw HandlerError("There is no such todo.", code: "NOT_FOUND")
+        }
+        let after = variables.input?["after"]?.stringValue
+        user.connection(list)?.move(
+            nodeID: DataID(id), to: after.map { .after(nodeID: DataID($0)) } ?? .start)
         return user.dataID
     }
 

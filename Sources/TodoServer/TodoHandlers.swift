@@ -71,6 +71,7 @@ enum TodoHandlers {
     static func addSharedMutations(to handlers: inout Handlers) {
         handlers.mutation("changeAllTodos", TodoMutations.changeAllTodos)
         handlers.mutation("sinkFinishedTodos", TodoMutations.sinkFinishedTodos)
+        handlers.mutation("moveTodo", TodoMutations.moveTodo)
     }
 
     /// The user that an input names; the server has put the id in place of "me".

@@ -54,6 +54,10 @@ import Testing
             .todo("Seeds/ViewPage", adding: ["Tests/Seeds/ViewPage/Schema/item.graphql"]))
     }
 
+    @Test func theTodoClientsTypesAreWhatTheCompilerMakes() throws {
+        try check(.todo("../Sources/TodoViews", adding: ["Sources/TodoViews/Schema/move.graphql"]))
+    }
+
     @Test func theArticlesTypesAreWhatTheCompilerMakes() throws {
         try check(.todo("RelayNetworkTests/Articles"))
     }

@@ -1,0 +1,20 @@
+/// Which todos are shown.
+enum TodoFilter: String, CaseIterable {
+    case all
+    case open
+    case done
+
+    /// What they have in common; nil: nothing.
+    var complete: Bool? {
+        switch self {
+        case .all: nil
+        case .open: false
+        case .done: true
+        }
+    }
+
+    var next: TodoFilter {
+        let all = Self.allCases
+        return all[(all.firstIndex(of: self).map { $0 + 1 } ?? 0) % all.count]
+    }
+}

@@ -1,0 +1,142 @@
+import RelayTerminal
+
+private let query = graphql(
+    """
+    query TodoListQuery($complete: Boolean) {
+      user { id ...TodoList_user @arguments(complete: $complete) }
+    }
+    """)
+
+private let fragment = graphql(
+    """
+    fragment TodoList_user on User
+      @refetchable(queryName: "TodoListPaginationQuery")
+      @argumentDefinitions(
+        count: { type: "Int", defaultValue: 20 }
+        cursor: { type: "String" }
+        complete: { type: "Boolean" }
+      ) {
+      id
+      totalCount
+      completedCount
+      todos(first: $count, after: $cursor, complete: $complete)
+        @connection(key: "List_todos", filters: ["complete"]) {
+        __id
+        edges { node { id ...TodoItem_todo } }
+      }
+    }
+    """)
+
+/// The list, or the part of it that a filter lets through: what the store has at once, and what the server says from
+/// then on.
+struct TodoList: View {
+    @Query<TodoListQuery>(fetchPolicy: .storeOrNetwork) var query
+    let filter: TodoFilter
+
+    var body: some View {
+        switch query.get(.init(complete: filter.complete)) {
+        case .loading:
+            HStack {
+                ProgressView()
+                Text("loading")
+            }
+            Spacer()
+        case .failure(let error):
+            Text("The list could not be fetched: \(error)")
+            Button("Try again") {
+                let query = query
+                Task { await query.refetch() }
+            }
+            Spacer()
+        case .success(let data):
+            if let user = data?.user {
+                TodoRows(user: .init(user), filter: filter)
+            } else {
+                Text("There is no such user.")
+                Spacer()
+            }
+        }
+    }
+}
+
+struct TodoRows: View {
+    /// How many rows a page has.
+    static let pageSize = 20
+
+    @PaginationFragment<TodoList_user> var user
+    @Mutation<AddTodoMutation> var add
+    @EnvironmentValue(\.todoSession) var session
+    /// How many rows are wanted: so many are kept up to date.
+    @State private var wanted = TodoRows.pageSize
+    @State private var isAdding = false
+    @State private var draft = ""
+    let filter: TodoFilter
+
+    var body: some View {
+        if let user {
+            let rows = rows(user.data)
+            VStack {
+                Text("\(user.completedCount) of \(user.totalCount) done · \(filter.rawValue)")
+                    .bold()
+                List {
+                    ForEach(rows) { TodoItem(todo: .init($0.node), place: $0.place) }
+                    if user.isLoadingNext {
+                        Text("loading more")
+                    } else if user.hasNext {
+                        Button("More …") {
+                            user.loadNext(Self.pageSize) { failure in
+                                if failure == nil { wanted += Self.pageSize }
+                            }
+                        }
+                    }
+                }
+                if isAdding {
+                    HStack {
+                        Image(systemName: "plus")
+                        TextField("What is to be done?", text: $draft) { addDraft(user.data) }
+                            .takesFocus()
+                    }
+                    .onKey(KeyPress(.escape)) { isAdding = false }
+                }
+                LiveTodos(count: wanted, filter: filter)
+            }
+            .onKey("a") {
+                draft = ""
+                isAdding = true
+            }
+        }
+    }
+
+    private func addDraft(_ user: TodoList_user.Data) {
+        if draft.isEmpty {
+            isAdding = false
+            return
+        }
+        let lists = filter == .done ? [] : [user.todos?.__id].compactMap { $0 }
+        // A list that is there to its end stays so.
+        let count = user.todos?.edges?.count ?? 0
+        if self.user?.hasNext == false, count >= wanted { wanted += Self.pageSize }
+        add.commit(text: draft, connections: lists, ended: session?.began() ?? { _ in })
+        draft = ""
+    }
+
+    private struct Row: Identifiable {
+        let node: TodoList_user.Data.TodoConnection_todos.TodoEdge_edges.Todo_node
+        let place: TodoPlace
+        var id: String { node.id }
+    }
+
+    private func rows(_ user: TodoList_user.Data) -> [Row] {
+        let nodes = user.todos?.edges?.compactMap { $0?.node } ?? []
+        return nodes.indices.map { index in
+            func id(_ index: Int) -> String? {
+                nodes.indices.contains(index) ? nodes[index].id : nil
+            }
+            return Row(
+                node: nodes[index],
+                place: TodoPlace(
+                    user: user.id, connection: user.todos?.__id ?? "", canMove: filter == .all,
+                    above: id(index - 1), aboveThat: id(index - 2), below: id(index + 1)))
+        }
+    }
+}

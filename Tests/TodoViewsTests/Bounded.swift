@@ -1,0 +1,2 @@
+// In every file of these tests: `.bounded`.
+@_exported import BoundedTesting

@@ -1,0 +1,94 @@
+import Foundation
+import Logging
+import RelayNetwork
+import RelayServer
+import RelayTerminal
+import Testing
+import TodoFixtures
+import TodoMutations
+
+@testable import TodoViews
+
+/// The todo example with its shared mutations, as `TodoServer` serves it.
+struct ServedTodos {
+    static func start(_ storage: Server.Storage = .memory, port: Int = 0) async throws -> Server {
+        let schema = String(decoding: try TodoExample.file("todo.graphql"), as: UTF8.self)
+        var configuration = Server.Configuration(
+            schema: schema + TodoMutations.schema, schemaName: "todo.graphql", storage: storage)
+        configuration.seed = try TodoExample.file("todo.seed.ndjson")
+        configuration.port = port
+        configuration.handlers.mutation("changeAllTodos", TodoMutations.changeAllTodos)
+        configuration.handlers.mutation("sinkFinishedTodos", TodoMutations.sinkFinishedTodos)
+        configuration.handlers.mutation("moveTodo", TodoMutations.moveTodo)
+        configuration.handlers.check("renameTodo") { variables, _, _ in
+            if variables.input?["text"]?.stringValue?.contains("!") ?? false {
+                throw HandlerError("Nothing is that urgent.", code: "BAD_USER_INPUT")
+            }
+        }
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        return try await Server.start(configuration, logger: logger)
+    }
+
+    /// Serves while the body runs.
+    static func run(
+        isolation: isolated (any Actor)? = #isolation, _ body: (Server) async throws -> Void
+    ) async throws {
+        let server = try await start()
+        do {
+            try await body(server)
+        } catch {
+            await server.stop()
+            throw error
+        }
+        await server.stop()
+    }
+}
+
+extension TodoSession {
+    /// A client of a server on this machine, that tries again soon.
+    convenience init(port: Int, directory: String? = nil) throws {
+        var options = WebSocketNetwork.Options()
+        options.retry = RetryPolicy(
+            initialDelay: .milliseconds(5), maximumDelay: .milliseconds(50))
+        try self.init(
+            url: "ws://127.0.0.1:\(port)/graphql", directory: directory, options: options)
+    }
+
+    @MainActor func pilot(height: Int = 14) -> Pilot {
+        Pilot(size: Size(width: 64, height: height)) { TodoScreen(self) }
+    }
+}
+
+extension Pilot {
+    /// Waits until the screen is as expected; fails after one generous deadline, with what it is instead.
+    func shows(
+        sourceLocation: SourceLocation = #_sourceLocation, _ condition: (String) -> Bool
+    ) async {
+        let deadline = ContinuousClock.now + .testDeadline
+        while !condition(text) {
+            if ContinuousClock.now > deadline {
+                Issue.record("the screen is:\n\(text)", sourceLocation: sourceLocation)
+                return
+            }
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    func shows(_ part: String, sourceLocation: SourceLocation = #_sourceLocation) async {
+        await shows(sourceLocation: sourceLocation) { $0.contains(part) }
+    }
+
+    /// The rows of the list.
+    var rows: [String] {
+        text.split(separator: "\n").map(String.init).filter {
+            $0.hasPrefix("☐") || $0.hasPrefix("☑")
+        }
+    }
+
+    /// The same without the marks of what is in flight: the server may answer before anybody looks.
+    var shownTexts: [String] { rows.map { $0.replacing(" …", with: "") } }
+
+    func shows(rows: [String], sourceLocation: SourceLocation = #_sourceLocation) async {
+        await shows(sourceLocation: sourceLocation) { _ in self.rows == rows }
+    }
+}

@@ -1,0 +1,226 @@
+import Foundation
+import LoopbackPorts
+import RelayServer
+import RelayTerminal
+import Testing
+
+@testable import TodoViews
+
+/// The client against the server, in one process, by its keys and its screen.
+@MainActor @Suite(.bounded, .timeLimit(.minutes(5)))
+struct TodoClientTests {
+    private static let seeded = ["☑ Taste JavaScript", "☐ Buy a unicorn"]
+
+    @Test func theListIsShownAndItsStateIsSaid() async throws {
+        try await ServedTodos.run { server in
+            let pilot = try TodoSession(port: server.port).pilot()
+            await pilot.shows(rows: Self.seeded)
+            await pilot.shows("live")
+            #expect(pilot.text.hasPrefix("1 of 2 done · all\n"))
+        }
+    }
+
+    @Test func whatKeysDoIsShownAtOnceAndTheServerDoesIt() async throws {
+        try await ServedTodos.run { server in
+            let pilot = try TodoSession(port: server.port).pilot()
+            await pilot.shows(rows: Self.seeded)
+            pilot.press(.enter)
+            #expect(pilot.shownTexts == ["☐ Taste JavaScript", "☐ Buy a unicorn"])
+            await pilot.shows(rows: ["☐ Taste JavaScript", "☐ Buy a unicorn"])
+
+            pilot.press("a")
+            pilot.type("Milk")
+            pilot.press(.enter)
+            #expect(pilot.shownTexts.last == "☐ Milk")
+            await pilot.shows(rows: ["☐ Taste JavaScript", "☐ Buy a unicorn", "☐ Milk"])
+            pilot.press(.escape)
+
+            pilot.press("e")
+            for _ in 0..<10 { pilot.press(.backspace) }
+            pilot.type("Swift")
+            pilot.press(.enter)
+            #expect(pilot.shownTexts.first == "☐ Taste Swift")
+            await pilot.shows(rows: ["☐ Taste Swift", "☐ Buy a unicorn", "☐ Milk"])
+
+            pilot.press("J")
+            #expect(pilot.shownTexts == ["☐ Buy a unicorn", "☐ Taste Swift", "☐ Milk"])
+            await pilot.shows(rows: ["☐ Buy a unicorn", "☐ Taste Swift", "☐ Milk"])
+            pilot.press("K")
+            await pilot.shows(rows: ["☐ Taste Swift", "☐ Buy a unicorn", "☐ Milk"])
+
+            pilot.press("d")
+            #expect(pilot.rows == ["☐ Buy a unicorn", "☐ Milk"])
+            let other = try TodoSession(port: server.port).pilot()
+            await other.shows(rows: ["☐ Buy a unicorn", "☐ Milk"])
+        }
+    }
+
+    @Test func theFilterShowsAPartOfTheList() async throws {
+        try await ServedTodos.run { server in
+            let pilot = try TodoSession(port: server.port).pilot()
+            await pilot.shows(rows: Self.seeded)
+            pilot.press("f")
+            await pilot.shows(rows: ["☐ Buy a unicorn"])
+            #expect(pilot.text.contains("· open\n"))
+            // What is ticked leaves the part.
+            pilot.press(.enter)
+            await pilot.shows(rows: [])
+            pilot.press("f")
+            await pilot.shows(rows: ["☑ Taste JavaScript", "☑ Buy a unicorn"])
+            pilot.press("f")
+            await pilot.shows(rows: ["☑ Taste JavaScript", "☑ Buy a unicorn"])
+        }
+    }
+
+    @Test func severalSideBySideStayInStep() async throws {
+        try await ServedTodos.run { server in
+            let one = try TodoSession(port: server.port).pilot()
+            let other = try TodoSession(port: server.port).pilot()
+            await one.shows(rows: Self.seeded)
+            await other.shows(rows: Self.seeded)
+            await other.shows("live")
+            one.press("a")
+            one.type("Milk")
+            one.press(.enter)
+            await other.shows(rows: Self.seeded + ["☐ Milk"])
+            one.press(.escape)
+            other.press(.down)
+            other.press("K")
+            await one.shows(rows: ["☐ Buy a unicorn", "☑ Taste JavaScript", "☐ Milk"])
+            one.press("d")
+            await other.shows { _ in other.rows.count == 2 }
+            #expect(one.rows == other.rows)
+        }
+    }
+
+    @Test func aLongListIsPaged() async throws {
+        try await ServedTodos.run { server in
+            let first = try TodoSession(port: server.port)
+            let pilot = first.pilot(height: 60)
+            await pilot.shows(rows: Self.seeded)
+            pilot.press("a")
+            for number in 0..<48 {
+                pilot.type("n\(number)")
+                pilot.press(.enter)
+            }
+            await pilot.shows { _ in pilot.text.contains(" of 50 done") }
+            let one = try TodoSession(port: server.port).pilot(height: 60)
+            let other = try TodoSession(port: server.port).pilot(height: 60)
+            await showAll(one)
+            await showAll(other)
+            // What others change on the last page is seen, too.
+            one.press(.end)
+            one.press(.enter)
+            await other.shows("☑ n47")
+            #expect(other.rows.count == 50 && one.rows == other.rows)
+        }
+    }
+
+    /// Asks for more until there is no more of a list of 50.
+    private func showAll(_ pilot: Pilot) async {
+        await pilot.shows { pilot.rows.count == 20 && $0.contains("More …") }
+        pilot.press(.end)
+        pilot.press(.enter)
+        await pilot.shows { pilot.rows.count == 40 && $0.contains("More …") }
+        pilot.press(.end)
+        pilot.press(.enter)
+        await pilot.shows { pilot.rows.count == 50 && !$0.contains("more") }
+        #expect(!pilot.text.contains("More …") && pilot.rows.last == "☐ n47")
+    }
+
+    // MARK: Without a server
+
+    private func withDirectory(
+        _ body: (String) async throws -> Void
+    ) async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "todo-client-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try await body(directory.path)
+    }
+
+    /// Both say so, what is done meanwhile is shown and waits; then both are in step, and nothing is lost.
+    @Test func theServerGoesAndComesBackWhileClientsRun() async throws {
+        try await withDirectory { directory in
+            let port = try ReservedPort()
+            var server = try await ServedTodos.start(
+                .directory(directory + "/log"), port: port.number)
+            let one = try TodoSession(port: port.number).pilot()
+            let other = try TodoSession(port: port.number).pilot()
+            await one.shows(rows: Self.seeded)
+            await other.shows(rows: Self.seeded)
+            await one.shows("live")
+            await other.shows("live")
+            await server.stop()
+            await one.shows("offline")
+            await other.shows("reconnecting")
+
+            one.press(.enter)
+            #expect(one.rows.first == "☐ Taste JavaScript …")
+            other.press("a")
+            other.type("Milk")
+            other.press(.enter)
+            #expect(other.rows.last == "☐ Milk …")
+            await one.shows("1 change waits")
+
+            server = try await ServedTodos.start(
+                .directory(directory + "/log"), port: port.number)
+            let both = ["☐ Taste JavaScript", "☐ Buy a unicorn", "☐ Milk"]
+            await one.shows(rows: both)
+            await other.shows(rows: both)
+            await one.shows { $0.contains("live") && !$0.contains("wait") }
+            await server.stop()
+        }
+    }
+
+    /// A client starts without a server: it shows what it knew, takes changes, and its next run sends them.
+    @Test func theStoreOnDiskIsShownWithoutAServerAndItsQueueIsSent() async throws {
+        try await withDirectory { directory in
+            let store = directory + "/store"
+            let port = try ReservedPort()
+            var server = try await ServedTodos.start(
+                .directory(directory + "/log"), port: port.number)
+            var session = try TodoSession(port: port.number, directory: store)
+            var pilot: Pilot? = session.pilot()
+            await pilot?.shows(rows: Self.seeded)
+            await pilot?.shows("live")
+            pilot = nil
+            await session.close()
+            await server.stop()
+
+            session = try TodoSession(port: port.number, directory: store)
+            pilot = session.pilot()
+            #expect(pilot?.rows == Self.seeded)
+            await pilot?.shows("offline")
+            pilot?.press("a")
+            pilot?.type("Milk")
+            pilot?.press(.enter)
+            #expect(pilot?.rows.last == "☐ Milk …")
+            pilot = nil
+            await session.close()
+
+            session = try TodoSession(port: port.number, directory: store)
+            pilot = session.pilot()
+            #expect(pilot?.rows.last == "☐ Milk …")
+            server = try await ServedTodos.start(
+                .directory(directory + "/log"), port: port.number)
+            await pilot?.shows(rows: Self.seeded + ["☐ Milk"])
+            pilot = nil
+            await session.close()
+            await server.stop()
+        }
+    }
+
+    @Test func whatTheServerRefusesIsTakenBackAndSaid() async throws {
+        try await ServedTodos.run { server in
+            let pilot = try TodoSession(port: server.port).pilot()
+            await pilot.shows(rows: Self.seeded)
+            pilot.press("e")
+            pilot.type("!")
+            pilot.press(.enter)
+            await pilot.shows("Nothing is that urgent.")
+            #expect(pilot.rows == Self.seeded)
+        }
+    }
+}
