@@ -11,8 +11,8 @@ struct AddTodoMutation: MutationOperation, Hashable, Sendable {
             "node",["id",[2,"TodoItem_todo"]],"Todo"]],"TodoEdge"]],"AddTodoPayload",0,0,\#
             ["input"]]],["input","connections"]],[[[1,"addTodo",[[1,"todoEdge",["cursor",[1,\#
             "node",["id","text","complete"],"Todo"]],"TodoEdge"],[2,2,"todoEdge",\#
-            "appendEdge",0,0,0,0,["connections"]]],"AddTodoPayload",0,0,["input"]]]],\#
-            "mutation AddTodoMutation($input: AddTodoInput!) {\n\#
+            "appendEdge",0,0,0,0,["connections"]]],"AddTodoPayload",0,0,["input"]]],0,0,\#
+            ["id"]],"mutation AddTodoMutation($input: AddTodoInput!) {\n\#
               addTodo(input: $input) {\n\#
                 todoEdge {\n\#
                   cursor\n\#

@@ -13,8 +13,8 @@ struct LiveTodosQuery: Relay.Operation, Hashable, Sendable {
             "__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
             "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[["first","count"],\#
             "complete"]],[2,2,"todos","connection","List_todos",0,[["first","count"],\#
-            "complete"],["complete"]]],"User"]]],"query LiveTodosQuery($count: Int!,\#
-             $complete: Boolean) @live {\n\#
+            "complete"],["complete"]]],"User"]],0,0,["id"]],\#
+            "query LiveTodosQuery($count: Int!, $complete: Boolean) @live {\n\#
               user {\n\#
                 id\n\#
                 ...TodoList_user_1axvash\n\#

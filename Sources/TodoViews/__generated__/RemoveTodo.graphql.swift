@@ -10,7 +10,7 @@ struct RemoveTodoMutation: MutationOperation, Hashable, Sendable {
             [1,"RemoveTodoMutation",0,2,["Mutation",[[1,"removeTodo",["deletedTodoId"],\#
             "RemoveTodoPayload",0,0,["input"]]],["input","connections"]],[[[1,"removeTodo",\#
             ["deletedTodoId",[2,1,"deletedTodoId","deleteEdge",0,0,0,0,["connections"]]],\#
-            "RemoveTodoPayload",0,0,["input"]]]],\#
+            "RemoveTodoPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation RemoveTodoMutation($input: RemoveTodoInput!) {\n\#
               removeTodo(input: $input) {\n\#
                 deletedTodoId\n\#

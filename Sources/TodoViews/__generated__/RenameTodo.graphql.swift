@@ -10,7 +10,8 @@ struct RenameTodoMutation: MutationOperation, Hashable, Sendable {
             [1,"RenameTodoMutation",0,2,["Mutation",[[1,"renameTodo",[[1,"todo",["id",\#
             "text"],"Todo"]],"RenameTodoPayload",0,0,["input"]]],["input"]],[[[1,\#
             "renameTodo",[[1,"todo",["id","text"],"Todo"]],"RenameTodoPayload",0,0,\#
-            ["input"]]]],"mutation RenameTodoMutation($input: RenameTodoInput!) {\n\#
+            ["input"]]],0,0,["id"]],\#
+            "mutation RenameTodoMutation($input: RenameTodoInput!) {\n\#
               renameTodo(input: $input) {\n\#
                 todo {\n\#
                   id\n\#

@@ -13,7 +13,7 @@ struct TodoListQuery: Relay.Operation, Hashable, Sendable {
             "__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
             "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[[0,"first",20],"complete"]],\#
             [2,2,"todos","connection","List_todos",0,[[0,"first",20],"complete"],\#
-            ["complete"]]],"User"]]],"query TodoListQuery($complete: Boolean) {\n\#
+            ["complete"]]],"User"]],0,0,["id"]],"query TodoListQuery($complete: Boolean) {\n\#
               user {\n\#
                 id\n\#
                 ...TodoList_user_hkzwkr\n\#
@@ -178,9 +178,9 @@ struct TodoListPaginationQuery: Relay.Operation, Hashable, Sendable {
             "__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
             "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[["first","count"],["after",\#
             "cursor"],"complete"]],[2,2,"todos","connection","List_todos",0,[["first",\#
-            "count"],["after","cursor"],"complete"],["complete"]]]],"id"],0,0,0,["id"]]]],\#
-            "query TodoListPaginationQuery($count: Int, $cursor: String, $complete: Boolean,\#
-             $id: ID!) {\n\#
+            "count"],["after","cursor"],"complete"],["complete"]]]],"id"],0,0,0,["id"]]],0,\#
+            0,["id"]],"query TodoListPaginationQuery($count: Int, $cursor: String,\#
+             $complete: Boolean, $id: ID!) {\n\#
               node(id: $id) {\n\#
                 __typename\n\#
                 ...TodoList_user_171j1rt\n\#

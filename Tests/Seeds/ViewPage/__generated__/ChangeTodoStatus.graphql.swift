@@ -10,7 +10,7 @@ struct ChangeTodoStatusMutation: MutationOperation, Hashable, Sendable {
             [1,"ChangeTodoStatusMutation",0,2,["Mutation",[[1,"changeTodoStatus",[[1,"todo",\#
             ["id","complete"],"Todo"]],"ChangeTodoStatusPayload",0,0,["input"]]],["input"]],\#
             [[[1,"changeTodoStatus",[[1,"todo",["id","complete"],"Todo"]],\#
-            "ChangeTodoStatusPayload",0,0,["input"]]]],\#
+            "ChangeTodoStatusPayload",0,0,["input"]]],0,0,["id"]],\#
             "mutation ChangeTodoStatusMutation($input: ChangeTodoStatusInput!) {\n\#
               changeTodoStatus(input: $input) {\n\#
                 todo {\n\#

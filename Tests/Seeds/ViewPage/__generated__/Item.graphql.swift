@@ -8,8 +8,8 @@ struct ItemQuery: Relay.Operation, Hashable, Sendable {
     static let node = ConcreteRequest(
         artifact: #"""
             [1,"ItemQuery",0,1,["Query",[[1,"item",["id",[2,"ToDoItem_item"]],"Item",0,0,\#
-            ["id"]]],["id"]],[[[1,"item",["id","text","complete"],"Item",0,0,["id"]]]],\#
-            "query ItemQuery($id: ID!) {\n\#
+            ["id"]]],["id"]],[[[1,"item",["id","text","complete"],"Item",0,0,["id"]]],0,0,\#
+            ["id"]],"query ItemQuery($id: ID!) {\n\#
               item(id: $id) {\n\#
                 id\n\#
                 ...ToDoItem_item\n\#
