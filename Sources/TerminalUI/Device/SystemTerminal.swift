@@ -200,8 +200,7 @@ package final class SystemTerminal: TerminalDevice {
 
     package func write(_ bytes: [UInt8]) {
         state.withLock { state in
-            guard state.isOpen, !state.isSuspended, !state.isGone, !TerminalRescue.isRestored,
-                !isInterrupted.load(ordering: .acquiring)
+            guard state.isOpen, !state.isSuspended, !state.isGone, !TerminalRescue.isRestored
             else { return }
             switch writeAll(bytes, patience: nil) {
             case .done: break
@@ -211,7 +210,7 @@ package final class SystemTerminal: TerminalDevice {
         }
     }
 
-    /// Has ``write(_:)`` give up, whatever the terminal does: what comes next must not wait for it.
+    /// Has ``write(_:)`` give up if the terminal takes nothing: what comes next must not wait for it.
     private func interrupt() { isInterrupted.store(true, ordering: .releasing) }
 
     /// A terminal that is stopped, by Ctrl-S for example, does not keep the program from ending.
