@@ -123,7 +123,7 @@
             terminal.type("\n")
             let screen = try terminal.await(" b.")
             #expect(
-                screen.isAlternate && screen.keyboardFlags == [1] && terminal.settings != settings)
+                screen.isAlternate && screen.keyboardFlags == [5] && terminal.settings != settings)
             terminal.type("c")
             try terminal.await(" bc.")
             terminal.type("q")
