@@ -366,6 +366,12 @@ package final class ListNode: ViewNode {
         return true
     }
 
+    package override func hit(_ position: Position) -> ViewNode? {
+        guard frame.contains(position) else { return nil }
+        guard let row = visible.first(where: { $0.frame.contains(position) }) else { return self }
+        return row.node.hit(position) ?? self
+    }
+
     package override func handle(_ event: MouseEvent) -> Bool {
         switch event.kind {
         case .scroll(let lines):
