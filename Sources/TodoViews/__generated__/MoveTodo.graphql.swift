@@ -40,7 +40,7 @@ struct MoveTodoMutation: MutationOperation, Hashable, Sendable {
     }
 
     struct Data: ReadableRecord, Equatable {
-        /// Puts a todo behind another one; without "after", before all others.
+        /// Puts a todo behind another one; without `after`, before all others.
         var moveTodo: MoveTodoPayload_moveTodo?
 
         init(_ record: inout RecordReader) throws {
@@ -64,7 +64,7 @@ struct MoveTodoMutation: MutationOperation, Hashable, Sendable {
     ///
     /// Fields that are nil are not part of it: the store keeps what it has.
     struct OptimisticResponse: VariableDataConvertible, Hashable, Sendable {
-        /// Puts a todo behind another one; without "after", before all others.
+        /// Puts a todo behind another one; without `after`, before all others.
         var moveTodo: MoveTodoPayload_moveTodo?
         /// Which fields are null where they are nil; the others are left out.
         var null: Set<NullableField>
