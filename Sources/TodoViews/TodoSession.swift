@@ -13,12 +13,15 @@ public final class TodoSession: Sendable {
     public struct Status: Hashable, Sendable {
         /// The state of the connection.
         public enum Connection: Hashable, Sendable {
+            /// It is being made.
             case connecting
+            /// There is one.
             case live
             /// There is none; with the time until the next attempt, in whole seconds.
             case offline(retryInSeconds: Int?)
         }
 
+        /// Whether there is a server.
         public var connection = Connection.connecting
         /// How many mutations have no answer yet.
         public var waitingCount = 0
@@ -26,6 +29,7 @@ public final class TodoSession: Sendable {
         public var notice: String?
     }
 
+    /// The network and the store.
     public let environment: Relay.Environment
     private let journal: FileJournal?
     private let status = StatusLine()

@@ -28,6 +28,7 @@ struct SharedMutationTests {
                 $0.schema += TodoMutations.schema
                 $0.handlers.mutation("changeAllTodos", TodoMutations.changeAllTodos)
                 $0.handlers.mutation("sinkFinishedTodos", TodoMutations.sinkFinishedTodos)
+                $0.handlers.mutation("moveTodo", TodoMutations.moveTodo)
             }, body)
     }
 
@@ -91,6 +92,24 @@ struct SharedMutationTests {
                 network: try WebSocketNetwork(url: todos.url), store: Store())
             try await Self.fetch(other)
             #expect(Self.list(other.store.snapshot) == changed.confirmed)
+        }
+    }
+
+    @Test func aTodoThatIsMovedIsWhereItWasShown() async throws {
+        try await Self.serve { todos in
+            let environment = Environment(
+                network: try WebSocketNetwork(url: todos.url), store: Store())
+            try await Self.fetch(environment)
+            let before = Self.list(environment.store.snapshot)
+            let (first, second) = ("VG9kbzow", "VG9kbzox")
+            let down = try await Self.run(
+                "MoveMutation", ["id": first, "after": second, "userId": Self.user],
+                TodoMutations.moveTodo, in: environment)
+            #expect(down.shown == before.reversed() && down.confirmed == down.shown)
+            let up = try await Self.run(
+                "MoveMutation", ["id": first, "userId": Self.user], TodoMutations.moveTodo,
+                in: environment)
+            #expect(up.shown == before && up.confirmed == before)
         }
     }
 

@@ -36,6 +36,14 @@ enum TodoOperations {
             }
           }
         }
+
+        mutation MoveMutation($input: MoveTodoInput!) {
+          moveTodo(input: $input) {
+            user {
+              id todos(first: 100) @connection(key: "List_todos") { edges { node { id complete } } }
+            }
+          }
+        }
         """
 
     /// - Parameter extensions: of the schema, with which there are operations that need it.

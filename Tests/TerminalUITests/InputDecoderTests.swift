@@ -207,4 +207,14 @@ extension InputEvent {
             #expect(!decoder.isWaiting)
         }
     }
+
+    /// With another alphabet, Control is held with the key that is in the place of a Latin one.
+    @Test func controlIsHeldWithTheKeyOfTheLatinLayout() {
+        #expect(decode("\u{1B}[1089::99;5u") == [.key(KeyPress(.character("c"), .control))])
+        #expect(decode("\u{1B}[1103::122;3u") == [.key(KeyPress(.character("z"), .alt))])
+        // What is typed is what the layout has.
+        #expect(decode("\u{1B}[1089::99;1u") == [.key(KeyPress(.character("с")))])
+        // Latin letters are where the layout has them: Dvorak's c.
+        #expect(decode("\u{1B}[99::105;5u") == [.key(KeyPress(.character("c"), .control))])
+    }
 }

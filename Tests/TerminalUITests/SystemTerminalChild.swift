@@ -29,7 +29,13 @@ import Threads
             case .input(.key("t")): precondition(presses == "never", "as asked")
             case .input(.key("a")): abort()
             case .input(.key("s")): kill(getpid(), SIGSEGV)
+            case .input(.key("o")): _ = overflow(0)
             case .input(.key("z")): session.suspend()
+            // Draws until it is told to end.
+            case .input(.key("f")):
+                while messages.withLock({ $0.isEmpty }) {
+                    show(session, "f" + (0..<200).map { _ in "\(Int.random(in: 0...9))" }.joined())
+                }
             // Hears nothing.
             case .input(.key("h")):
                 show(session, presses + "h")
@@ -39,6 +45,12 @@ import Threads
             case .input: break
             }
         }
+    }
+
+    @inline(never)
+    private func overflow(_ depth: Int) -> Int {
+        let numbers = [depth, depth + 1]
+        return numbers[depth == -1 ? 1 : 0] == -1 ? 0 : overflow(depth + 1) + numbers[1]
     }
 
     private func end(_ session: TerminalSession, _ status: Int32) -> Never {

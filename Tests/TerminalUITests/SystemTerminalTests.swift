@@ -39,6 +39,7 @@
         @Test(
             arguments: [
                 ("q", 5), ("x", 6), ("a", 128 + SIGABRT), ("s", 128 + SIGSEGV), ("t", nil),
+                ("o", 128 + SIGSEGV),
             ] as [(String, Int32?)])
         func endsByItself(_ key: String, _ status: Int32?) throws {
             let (terminal, settings) = try begin()
@@ -75,6 +76,37 @@
             expectAsFound(terminal, settings)
         }
 
+        /// Nobody reads what it writes: it ends all the same, and what can be restored is.
+        @Test func endsByASignalAlsoWhenTheTerminalTakesNothing() throws {
+            let (terminal, settings) = try begin()
+            defer { terminal.end() }
+            let program = try terminal.programNumber()
+            terminal.type("f")
+            try terminal.await(" f")
+            terminal.stopReading()
+            // Until it waits for somebody to read.
+            let deadline = ContinuousClock.now + .testDeadline
+            while !isWaiting(program), ContinuousClock.now < deadline { usleep(10_000) }
+            kill(program, SIGTERM)
+            while isRunning(program), ContinuousClock.now < deadline { usleep(10_000) }
+            #expect(!isRunning(program))
+            #expect(terminal.settings == settings)
+            terminal.goOnReading()
+            try terminal.await("status=\(100 + SIGTERM)")
+        }
+
+        /// What is written has filled all buffers: none of its threads runs.
+        private func isWaiting(_ program: pid_t) -> Bool {
+            let before = cpuTime(program)
+            usleep(100_000)
+            return cpuTime(program) == before
+        }
+
+        private func cpuTime(_ program: pid_t) -> [Substring] {
+            let status = try? String(contentsOfFile: "/proc/\(program)/stat", encoding: .utf8)
+            return status.map { Array($0.split(separator: " ").dropFirst(13).prefix(2)) } ?? []
+        }
+
         @Test(arguments: ["z", "signal", "stop"]) func isStoppedAndContinued(_ how: String) throws {
             let (terminal, settings) = try begin()
             defer { terminal.end() }
@@ -91,7 +123,7 @@
             terminal.type("\n")
             let screen = try terminal.await(" b.")
             #expect(
-                screen.isAlternate && screen.keyboardFlags == [1] && terminal.settings != settings)
+                screen.isAlternate && screen.keyboardFlags == [5] && terminal.settings != settings)
             terminal.type("c")
             try terminal.await(" bc.")
             terminal.type("q")

@@ -38,7 +38,7 @@ import Threads
         let device = modern()
         let session = TerminalSession(device, colors: .none, wantsMouse: true)
         try session.start { _ in }
-        #expect(device.terminal.isAlternate && device.terminal.keyboardFlags == [1])
+        #expect(device.terminal.isAlternate && device.terminal.keyboardFlags == [5])
         for mode in [2004, 1004, 1002, 1006, 2027] { #expect(device.terminal.modes[mode] == true) }
         session.show(buffer("hello", session.size))
         #expect(device.terminal.text == "hello")
@@ -100,7 +100,7 @@ import Threads
         device.resume()
         #expect(notices.take() == [.redraw(Size(width: 10, height: 2))])
         session.show(screen)
-        #expect(device.terminal.text == "hello" && device.terminal.keyboardFlags == [1])
+        #expect(device.terminal.text == "hello" && device.terminal.keyboardFlags == [5])
         #expect(device.terminal.modes[2027] == true && device.terminal.mistakes.isEmpty)
         session.stop()
         #expect(isAsFound(device.terminal))

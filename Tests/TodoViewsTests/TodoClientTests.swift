@@ -219,7 +219,7 @@ struct TodoClientTests {
             pilot.press("e")
             pilot.type("!")
             pilot.press(.enter)
-            await pilot.shows("Nothing is that urgent.")
+            await pilot.shows("The server refused the change")
             #expect(pilot.rows == Self.seeded)
         }
     }

@@ -40,14 +40,17 @@ public struct Query<Operation: Relay.Operation>: ViewProperty {
         /// The data; nil if there is none in the store, or what the data's type requires is missing.
         case success(Operation.Data?)
 
+        /// Whether nothing has come yet.
         public var isLoading: Bool {
             if case .loading = self { true } else { false }
         }
 
+        /// Why there is nothing to show.
         public var error: (any Error)? {
             if case .failure(let error) = self { error } else { nil }
         }
 
+        /// The data, if there is any.
         public var data: Operation.Data? {
             if case .success(let data) = self { data } else { nil }
         }

@@ -32,6 +32,7 @@ public struct RelayEnvironment: ViewProperty {
 
     private let box = Box()
 
+    /// The environment of the view that has it.
     public init() {}
 
     /// nil where none is set.

@@ -32,8 +32,9 @@ struct ScreenModes: Sendable {
     }
 
     private static let graphemes = "\u{1B}[?2027h"
-    /// Flag 1: keys that are ambiguous otherwise, such as Escape and Ctrl-I, are not.
-    private static let keyboard = "\u{1B}[>1u"
+    /// Flag 1: keys that are ambiguous otherwise, such as Escape and Ctrl-I, are not. Flag 4: which Latin letter is in a
+    /// key's place.
+    private static let keyboard = "\u{1B}[>5u"
 
     /// - Returns: what to write, after the farewell has been set anew.
     mutating func receive(_ reply: TerminalReply) -> [UInt8] {

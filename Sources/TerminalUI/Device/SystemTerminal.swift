@@ -21,18 +21,27 @@ package final class SystemTerminal: TerminalDevice {
         /// Closed by its other side, or it does not take what is written.
         var isGone = false
         var farewell: [UInt8] = []
+        /// Something was written in part.
+        var isCut = false
         var thread: BlockingThread?
         var threadNumber: UInt?
     }
 
+    /// How soon something that is being written is given up.
+    private static let interruptionMilliseconds: Int32 = 50
     /// After this time without bytes, Escape was a key. Longer than the gaps of a slow line, shorter than one notices.
     private static let quietMilliseconds: Int32 = 50
     private static let isTaken = Lock(false)
 
     private let input: Int32
     private let output: Int32
-    /// Held while something is written, which may take long.
+    /// Held while something is written, which may take long; see ``interrupt()``.
     private let state = Lock(State())
+    /// Where it is written: the same terminal, opened once more, since a descriptor that others share may not be made
+    /// non-blocking.
+    private let writing: Lock<Int32> = Lock(-1)
+    /// Whether what is being written is to be given up.
+    private let isInterrupted = Atomic(false)
     /// Whether the thread is to go on: it does not wait for what is written.
     private let isListening = Atomic(false)
     private let original: Lock<termios?> = Lock(nil)
@@ -70,6 +79,7 @@ package final class SystemTerminal: TerminalDevice {
                 return !isTaken
             })
         else { throw TerminalError("Another screen is open in this program.") }
+        TerminalRescue.useOwnStack()
         do {
             try prepare()
         } catch {
@@ -77,6 +87,7 @@ package final class SystemTerminal: TerminalDevice {
             throw error
         }
         isListening.store(true, ordering: .releasing)
+        isInterrupted.store(false, ordering: .releasing)
         state.withLock { state in
             state = State()
             state.isOpen = true
@@ -93,10 +104,13 @@ package final class SystemTerminal: TerminalDevice {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
+        let own = ttyname(output).map { systemOpen($0) } ?? -1
+        writing.withLock { $0 = own }
         let pair = (reading: ends[0], writing: ends[1])
         pipe.withLock { $0 = pair }
         original.withLock { $0 = settings }
-        TerminalRescue.begin(terminal: output, settings: settings, pipe: pair.writing)
+        TerminalRescue.begin(
+            terminal: own < 0 ? output : own, settings: settings, pipe: pair.writing)
         if !setRaw() {
             let error = Self.error("change its settings")
             forget()
@@ -138,6 +152,10 @@ package final class SystemTerminal: TerminalDevice {
             _ = Self.closeDescriptor(pipe.writing)
             pipe = (-1, -1)
         }
+        writing.withLock { writing in
+            if writing >= 0 { _ = Self.closeDescriptor(writing) }
+            writing = -1
+        }
     }
 
     private static func closeDescriptor(_ descriptor: Int32) -> Int32 {
@@ -160,10 +178,11 @@ package final class SystemTerminal: TerminalDevice {
         }
         guard wasOpen else { return }
         isListening.store(false, ordering: .releasing)
+        interrupt()
         var end: UInt8 = 0
         _ = systemWrite(pipe.withLock { $0.writing }, &end, 1)
         thread?.join()
-        state.withLock { sayFarewell($0) }
+        state.withLock { sayFarewell(&$0) }
         restoreSettings()
         forget()
         Self.isTaken.withLock { $0 = false }
@@ -181,37 +200,59 @@ package final class SystemTerminal: TerminalDevice {
 
     package func write(_ bytes: [UInt8]) {
         state.withLock { state in
-            guard state.isOpen, !state.isSuspended, !state.isGone else { return }
-            if !writeAll(bytes, patience: -1) { state.isGone = true }
+            guard state.isOpen, !state.isSuspended, !state.isGone, !TerminalRescue.isRestored
+            else { return }
+            switch writeAll(bytes, patience: nil) {
+            case .done: break
+            case .interrupted: state.isCut = true
+            case .failed: state.isGone = true
+            }
         }
     }
 
+    /// Has ``write(_:)`` give up if the terminal takes nothing: what comes next must not wait for it.
+    private func interrupt() { isInterrupted.store(true, ordering: .releasing) }
+
     /// A terminal that is stopped, by Ctrl-S for example, does not keep the program from ending.
-    private func sayFarewell(_ state: borrowing State) {
-        if !state.isGone { _ = writeAll(state.farewell, patience: 1_000) }
+    private func sayFarewell(_ state: inout State) {
+        if state.isGone { return }
+        // CAN ends a sequence that was written in part.
+        _ = writeAll((state.isCut ? [0x18] : []) + state.farewell, patience: 1_000)
+        state.isCut = false
     }
 
-    /// - Parameter patience: how many milliseconds the terminal may take for a part of it; -1 for no limit.
-    private func writeAll(_ bytes: [UInt8], patience: Int32) -> Bool {
-        bytes.withUnsafeBytes { bytes in
+    private enum Written {
+        case done
+        case interrupted
+        case failed
+    }
+
+    /// - Parameter patience: how many milliseconds the terminal may take for a part of it; nil: any time, until
+    ///   ``interrupt()``.
+    private func writeAll(_ bytes: [UInt8], patience: Int32?) -> Written {
+        let own = writing.withLock { $0 }
+        let descriptor = own < 0 ? output : own
+        return bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
-            var mustWait = patience >= 0
             while !rest.isEmpty {
-                if mustWait {
-                    var waiting = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
-                    if poll(&waiting, 1, patience) == 0 { return false }
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                let count = poll(&waiting, 1, patience ?? Self.interruptionMilliseconds)
+                if count == 0 {
+                    if patience != nil { return .failed }
+                    if isInterrupted.load(ordering: .acquiring) { return .interrupted }
+                    continue
                 }
-                let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress
-                let count = systemWrite(output, start, rest.count)
-                if count >= 0 {
-                    rest = rest.dropFirst(count)
-                } else if errno == EAGAIN {
-                    mustWait = true
-                } else if errno != EINTR {
-                    return false
+                // A terminal that could not be opened once more is written to in parts that it is sure to take.
+                let part = own < 0 ? rest.prefix(256) : rest
+                let start = UnsafeRawBufferPointer(rebasing: part).baseAddress
+                let written = systemWrite(descriptor, start, part.count)
+                if written >= 0 {
+                    rest = rest.dropFirst(written)
+                } else if errno != EINTR, errno != EAGAIN {
+                    return .failed
                 }
             }
-            return true
+            return .done
         }
     }
 
@@ -225,6 +266,8 @@ package final class SystemTerminal: TerminalDevice {
     private func listen(_ receive: (TerminalNotice) -> Void) {
         state.withLock { $0.threadNumber = currentThread() }
         TerminalRescue.unblockSignals()
+        TerminalRescue.useOwnStack()
+        defer { TerminalRescue.returnOwnStack() }
         let signals = pipe.withLock { $0.reading }
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var isQuiet = true
@@ -263,14 +306,19 @@ package final class SystemTerminal: TerminalDevice {
             case 0: return false
             case SIGWINCH: receive(.resized)
             case SIGTSTP:
+                interrupt()
                 pause()
                 pending += awaitContinuation(pipe)
                 resume(receive)
             case SIGCONT:
                 // Stopped by SIGSTOP, unasked: what the shell has done in the meantime is not known.
-                state.withLock { sayFarewell($0) }
+                interrupt()
+                state.withLock { sayFarewell(&$0) }
                 resume(receive)
-            case let signal: receive(.ended(.signal(signal)))
+            case let signal:
+                // The program ends: whoever writes is to hear of it.
+                interrupt()
+                receive(.ended(.signal(signal)))
             }
             if !isListening.load(ordering: .acquiring) { return false }
         }
@@ -287,7 +335,7 @@ package final class SystemTerminal: TerminalDevice {
     /// Returns when the program has been continued.
     private func pause() {
         state.withLock { state in
-            sayFarewell(state)
+            sayFarewell(&state)
             state.isSuspended = true
             TerminalRescue.setText([])
         }
@@ -306,6 +354,7 @@ package final class SystemTerminal: TerminalDevice {
 
     private func resume(_ receive: (TerminalNotice) -> Void) {
         _ = setRaw()
+        isInterrupted.store(false, ordering: .releasing)
         state.withLock { state in
             state.isSuspended = false
             TerminalRescue.setText(state.farewell)
@@ -317,6 +366,10 @@ package final class SystemTerminal: TerminalDevice {
 // The names of the methods hide the system's.
 private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(file, bytes, count)
+}
+
+private func systemOpen(_ path: UnsafePointer<CChar>) -> Int32 {
+    open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
 }
 
 private func systemRead(_ file: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {

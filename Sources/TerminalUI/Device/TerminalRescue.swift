@@ -26,19 +26,25 @@ enum TerminalRescue {
         if previousActions == nil {
             previousActions = .allocate(capacity: 65)
             previousActions?.initialize(repeating: sigaction(), count: 65)
-            // Whoever calls exit(3) ends the program without closing anything.
-            atexit { restoreTerminal() }
+            // Whoever calls exit(3) ends the program without closing anything. Not a child that was forked: the terminal
+            // is its parent's.
+            atexit { if getpid() == ownNumber { restoreTerminal() } }
         }
+        ownNumber = getpid()
         let first = UnsafeMutablePointer<Farewell>.allocate(capacity: 1)
         first.initialize(to: Farewell(terminal: terminal, settings: settings))
         farewell = first
         signalPipe = pipe
         endingCount = 0
+        hasRestored = false
         for signal in crashes + endings + changes {
             sigaction(signal, nil, previousActions?.advanced(by: Int(signal)))
             install(signal)
         }
     }
+
+    /// Whether the process is about to end, and the terminal as it was found: nothing may be written to it any more.
+    static var isRestored: Bool { hasRestored }
 
     /// What is written before the settings are restored.
     static func setText(_ bytes: [UInt8]) {
@@ -53,6 +59,24 @@ enum TerminalRescue {
                 terminal: old.pointee.terminal, settings: old.pointee.settings, text: text,
                 count: bytes.count))
         farewell = new
+    }
+
+    /// Has handlers run on a stack of their own on this thread, which may overflow its own: it stays for as long as the
+    /// thread.
+    static func useOwnStack() {
+        var old = stack_t()
+        guard sigaltstack(nil, &old) == 0, old.ss_flags & Int32(SS_DISABLE) != 0 else { return }
+        let size = 64 << 10
+        var own = stack_t(ss_sp: malloc(size), ss_flags: 0, ss_size: size)
+        sigaltstack(&own, nil)
+    }
+
+    /// Gives it back, before the thread ends.
+    static func returnOwnStack() {
+        var none = stack_t()
+        none.ss_flags = Int32(SS_DISABLE)
+        var own = stack_t()
+        if sigaltstack(&none, &own) == 0, own.ss_flags & Int32(SS_DISABLE) == 0 { free(own.ss_sp) }
     }
 
     /// Everything is restored, or will be by others.
@@ -127,19 +151,25 @@ nonisolated(unsafe) private var farewell: UnsafeMutablePointer<Farewell>?
 nonisolated(unsafe) private var previousActions: UnsafeMutablePointer<sigaction>?
 nonisolated(unsafe) private var signalPipe: Int32 = -1
 nonisolated(unsafe) private var endingCount: Int32 = 0
+nonisolated(unsafe) private var hasRestored = false
+nonisolated(unsafe) private var ownNumber: pid_t = 0
 
 // MARK: - In handlers: only what signal-safety(7) allows
 
 private func restoreTerminal() {
     guard let last = farewell else { return }
     farewell = nil
+    hasRestored = true
+    // First, as it waits for nothing. Of the rest, what the terminal takes: nobody may read it any more.
+    tcsetattr(last.pointee.terminal, TCSANOW, &last.pointee.settings)
     var written = 0
     while written < last.pointee.count, let text = last.pointee.text {
+        var waiting = pollfd(fd: last.pointee.terminal, events: Int16(POLLOUT), revents: 0)
+        if poll(&waiting, 1, 500) <= 0 { break }
         let count = write(last.pointee.terminal, text + written, last.pointee.count - written)
         if count <= 0 { break }
         written += count
     }
-    tcsetattr(last.pointee.terminal, TCSANOW, &last.pointee.settings)
 }
 
 private typealias Handler =

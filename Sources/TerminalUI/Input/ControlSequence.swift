@@ -140,6 +140,12 @@ struct ControlSequence {
         guard var modifiers = modifiers(1) else { return nil }
         if let key = Self.coded(code) { return .key(KeyPress(key, modifiers)) }
         guard var scalar = Self.typeable(code) else { return nil }
+        // Control is held with Latin letters: other alphabets have them in the same places.
+        if !scalar.isASCII, !modifiers.isDisjoint(with: [.control, .alt]),
+            let latin = number(0, 2).flatMap(Self.typeable)
+        {
+            scalar = latin
+        }
         if modifiers.contains(.shift) {
             // It is part of what is typed.
             if let shifted = number(0, 1).flatMap(Self.typeable) {

@@ -173,22 +173,13 @@ package final class ViewGraph {
         case .press(button: 0), .scroll: break
         default: return false
         }
-        guard let root, var node = node(at: event.position, below: root) else { return false }
+        guard let root, var node = root.hit(event.position) else { return false }
         while true {
             if node.isFocusable, case .press = event.kind { focus.move(to: node) }
             if node.handle(event) { return true }
             guard let parent = node.parent else { return false }
             node = parent
         }
-    }
-
-    /// The innermost node at a position; of several the one that was drawn last.
-    private func node(at position: Position, below node: ViewNode) -> ViewNode? {
-        for child in node.children.reversed() {
-            if let found = self.node(at: position, below: child) { return found }
-        }
-        return node.children.isEmpty || node.isFocusable
-            ? (node.frame.contains(position) ? node : nil) : nil
     }
 }
 

@@ -13,7 +13,7 @@ public class ViewNode {
     package var frame = Rect.zero
     /// False once it has been taken out.
     package private(set) var isMounted = true
-    private var measured: [(proposal: Proposal, size: Size)] = []
+    private var measured: [Proposal: Size] = [:]
 
     package let isLazy: Bool
 
@@ -93,10 +93,11 @@ public class ViewNode {
 
     /// The same, and remembered until something below it changes: each level of stacks asks several times.
     package final func size(for proposal: Proposal) -> Size {
-        if let known = measured.first(where: { $0.proposal == proposal }) { return known.size }
+        if let known = measured[proposal] { return known }
         let size = sizeThatFits(proposal)
-        if measured.count >= 6 { measured.removeFirst() }
-        measured.append((proposal, size))
+        // Each level of stacks adds two questions. A terminal that is resized for ever asks others each time.
+        if measured.count >= 128 { measured.removeAll(keepingCapacity: true) }
+        measured[proposal] = size
         return size
     }
 
@@ -142,6 +143,14 @@ public class ViewNode {
 
     /// A press of the left button, or the wheel, inside its frame.
     package func handle(_ event: MouseEvent) -> Bool { false }
+
+    /// The innermost node that is seen at a position; of several the one that was drawn last.
+    package func hit(_ position: Position) -> ViewNode? {
+        for child in children.reversed() {
+            if let found = child.hit(position) { return found }
+        }
+        return (children.isEmpty || isControl) && frame.contains(position) ? self : nil
+    }
 
     /// Those of its children in which there may be focusable nodes, in the order of Tab.
     package var focusChildren: [ViewNode] { children }

@@ -116,9 +116,14 @@ public struct Binding<Value>: ViewProperty {
     }
 }
 
-/// Whether two values are known to be the same; closures never are.
+/// Whether two values are known to be the same; closures never are. What is large or deep, and not Equatable, is not
+/// looked at.
 @MainActor
-package func isSame(_ one: Any, _ other: Any) -> Bool {
+package func isSame(_ one: Any, _ other: Any) -> Bool { isSame(one, other, depth: 0) }
+
+@MainActor
+private func isSame(_ one: Any, _ other: Any, depth: Int) -> Bool {
+    guard depth < 16 else { return false }
     if let one = one as? any ViewProperty, let other = other as? any ViewProperty {
         return one.isSame(as: other)
     }
@@ -128,13 +133,14 @@ package func isSame(_ one: Any, _ other: Any) -> Bool {
     switch first.displayStyle {
     case .class: return one as AnyObject === other as AnyObject
     case .struct, .tuple, .optional, .enum, .collection:
-        guard first.children.count == second.children.count else { return false }
+        let count = first.children.count
+        guard count == second.children.count, count <= 64 else { return false }
         // An enum's case without a value has no children, and its name is nowhere else.
         if first.displayStyle == .enum, first.children.isEmpty {
             return String(describing: one) == String(describing: other)
         }
         return zip(first.children, second.children).allSatisfy {
-            $0.label == $1.label && isSame($0.value, $1.value)
+            $0.label == $1.label && isSame($0.value, $1.value, depth: depth + 1)
         }
     default: return false
     }

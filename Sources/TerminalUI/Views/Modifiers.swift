@@ -256,6 +256,10 @@ private final class FrameNode: WrapperNode {
     override func draw(into buffer: inout CellBuffer, clip: Rect) {
         super.draw(into: &buffer, clip: clip.intersection(frame))
     }
+
+    override func hit(_ position: Position) -> ViewNode? {
+        frame.contains(position) ? super.hit(position) : nil
+    }
 }
 
 // MARK: Life and keys

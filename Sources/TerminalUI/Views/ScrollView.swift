@@ -51,6 +51,10 @@ package final class ScrollNode: WrapperNode {
         super.draw(into: &buffer, clip: clip.intersection(frame))
     }
 
+    package override func hit(_ position: Position) -> ViewNode? {
+        frame.contains(position) ? super.hit(position) ?? self : nil
+    }
+
     package override func focusArrived(at node: ViewNode) { wanted = node }
 
     private func scroll(by rows: Int) -> Bool {

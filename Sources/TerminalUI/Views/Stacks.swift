@@ -143,6 +143,12 @@ package final class LayersNode: ViewNode {
         }
     }
 
+    /// What is in front hides what is behind it from the mouse, too.
+    package override func hit(_ position: Position) -> ViewNode? {
+        guard let front = layers.last(where: { $0.frame.contains(position) }) else { return nil }
+        return front.hit(position) ?? front
+    }
+
     package override var focusChildren: [ViewNode] {
         layers.last { $0.hasFocusable }.map { [$0] } ?? []
     }

@@ -47,11 +47,19 @@ package final class TextNode: ViewNode {
     var text = "" {
         didSet {
             guard text != oldValue else { return }
-            wrapped = nil
+            wrapped = [:]
             invalidateLayout()
         }
     }
-    private var wrapped: (width: Int, lines: [Line])?
+    /// How many characters were wrapped so far; for tests.
+    static var wrappedCount = 0
+    /// Its lines for a width, up to a number of them.
+    private var wrapped: [Wrapping: [Line]] = [:]
+
+    private struct Wrapping: Hashable {
+        let width: Int
+        let limit: Int?
+    }
 
     private struct Line {
         let text: Substring
@@ -59,7 +67,9 @@ package final class TextNode: ViewNode {
     }
 
     package override func sizeThatFits(_ proposal: Proposal) -> Size {
-        let lines = lines(width: proposal.width ?? Proposal.unbounded)
+        // Stacks ask how little it can do with.
+        if let width = proposal.width, width <= 0 { return Size(width: 0, height: 1) }
+        let lines = lines(width: proposal.width ?? Proposal.unbounded, limit: proposal.height)
         let height = min(lines.count, max(proposal.height ?? lines.count, 1))
         let width = lines.reduce(0) { max($0, $1.width) }
         // What is cut goes on to the edge.
@@ -67,15 +77,25 @@ package final class TextNode: ViewNode {
         return Size(width: min(width, proposal.width ?? width), height: height)
     }
 
-    private func lines(width: Int) -> [Line] {
-        if let wrapped, wrapped.width == width { return wrapped.lines }
-        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-            .flatMap { Self.wrap($0, max(width, 1)) }
-        wrapped = (width, lines)
+    /// - Parameter limit: how many lines there is room for: it is known of one more whether there are more.
+    private func lines(width: Int, limit: Int?) -> [Line] {
+        let wrapping = Wrapping(width: max(width, 1), limit: limit.map { max($0, 1) + 1 })
+        if let known = wrapped[wrapping] { return known }
+        var lines: [Line] = []
+        var rest = text[...]
+        while true {
+            let end = rest.firstIndex(where: \.isNewline)
+            let left = wrapping.limit.map { $0 - lines.count }
+            lines += Self.wrap(rest[..<(end ?? rest.endIndex)], wrapping.width, limit: left)
+            guard let end, lines.count < wrapping.limit ?? .max else { break }
+            rest = rest[rest.index(after: end)...]
+        }
+        if wrapped.count >= 8 { wrapped = [:] }
+        wrapped[wrapping] = lines
         return lines
     }
 
-    private static func wrap(_ line: Substring, _ width: Int) -> [Line] {
+    private static func wrap(_ line: Substring, _ width: Int, limit: Int?) -> [Line] {
         var lines: [Line] = []
         var start = line.startIndex
         var column = 0
@@ -83,8 +103,10 @@ package final class TextNode: ViewNode {
         var word: (index: Substring.Index, column: Int, end: Substring.Index, endColumn: Int)?
         var index = start
         while index < line.endIndex {
+            if let limit, lines.count >= limit { return lines }
             let character = line[index]
             let count = character.columnCount
+            wrappedCount += 1
             if column + count > width, index > start {
                 if let word, word.index > start, character != " " {
                     lines.append(Line(text: line[start..<word.end], width: word.endColumn))
@@ -122,7 +144,7 @@ package final class TextNode: ViewNode {
     }
 
     package override func draw(into buffer: inout CellBuffer, clip: Rect) {
-        let lines = lines(width: frame.size.width)
+        let lines = lines(width: frame.size.width, limit: frame.size.height)
         let room = frame.intersection(clip)
         if room.isEmpty { return }
         let style = environment.drawnStyle

@@ -12,6 +12,7 @@ final class PseudoTerminal: Sendable {
     private struct State {
         var terminal: FakeTerminal
         var isOver = false
+        var isRead = true
     }
 
     private let main: Int32
@@ -48,6 +49,7 @@ final class PseudoTerminal: Sendable {
 
     /// Ends the shell, and with it the session: a program that is still there gets SIGHUP.
     func end() {
+        goOnReading()
         kill(shell, SIGKILL)
         waitpid(shell, nil, 0)
         _ = state.wait(milliseconds: .testDeadlineMilliseconds) { $0.isOver ? true : nil }
@@ -95,6 +97,7 @@ final class PseudoTerminal: Sendable {
     private func read() {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while true {
+            state.wait { $0.isRead ? () : nil }
             let count = Foundation.read(main, &buffer, buffer.count)
             if count <= 0 { return state.update { $0.isOver = true } }
             let answers = state.update { state -> [UInt8] in
@@ -105,6 +108,11 @@ final class PseudoTerminal: Sendable {
             if !answers.isEmpty { write(answers) }
         }
     }
+
+    /// From here on nobody takes what is written, but for what is being read now.
+    func stopReading() { state.update { $0.isRead = false } }
+
+    func goOnReading() { state.update { $0.isRead = true } }
 
     private func write(_ bytes: [UInt8]) { _ = Foundation.write(main, bytes, bytes.count) }
 
