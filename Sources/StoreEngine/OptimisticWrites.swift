@@ -18,7 +18,8 @@ extension MutationRequest {
     ) -> WriteSet? {
         guard let value = optimisticResponse?[field.responseName] else { return nil }
         var writer = WriteSetWriter()
-        var written: [DataID] = []
+        var written: Set<DataID> = []
+        var trial = Trial(on: head)
         for record in field.expectedRecords(in: value, head.symbols) {
             // The answer may show more records than the mutation changes.
             if let known = head.existing(record.id.rawValue) {
@@ -27,7 +28,8 @@ extension MutationRequest {
                 return nil
             }
             writer.write(record.id, type: record.type, fields: record.fields)
-            written.append(record.id)
+            trial.write(record.id, type: record.type, fields: record.fields)
+            written.insert(record.id)
         }
         if let node = field.expectedNode(in: value, head.symbols), let list = payload.list,
             let finder = payload.parent, let named = arguments.mutationInput[finder.input],
@@ -39,14 +41,48 @@ extension MutationRequest {
                 head.dataID(parent), type: head.symbols.nameString(type),
                 fields: CollectionOfOne((head.symbols.nameString(list), .append(node))))
         }
-        if writer.writeSet.isEmpty { return nil }
+        return writer.writeSet.isEmpty || !trial.isAllowed(access) ? nil : writer.writeSet
+    }
+}
+
+/// Finds out whether what is expected could come true. The store never forgets an id, so those of new records are replaced
+/// by others, which are always the same.
+private struct Trial {
+    private let head: Snapshot
+    private var writer = WriteSetWriter()
+    private var written: [DataID] = []
+    private var standIns: [DataID: DataID] = [:]
+
+    init(on head: Snapshot) { self.head = head }
+
+    mutating func write(
+        _ id: DataID, type: String, fields: [(key: String, value: FieldValue)]
+    ) {
+        var replaced = fields
+        for (place, field) in fields.enumerated() {
+            if case .link(let linked) = field.value {
+                replaced[place].value = .link(standIn(for: linked))
+            }
+        }
+        let id = standIn(for: id)
+        writer.write(id, type: type, fields: replaced)
+        written.append(id)
+    }
+
+    private mutating func standIn(for id: DataID) -> DataID {
+        if head.existing(id.rawValue) != nil { return id }
+        // No id that is made has a NUL.
+        let new = standIns[id] ?? DataID("\u{0}expected:\(standIns.count)")
+        standIns[id] = new
+        return new
+    }
+
+    func isAllowed(_ access: MutationAccess) -> Bool {
         var expected = head
         var changes = ChangeSet()
         expected.apply(writer.writeSet, changes: &changes)
-        guard changes.fields.allSatisfy({ expected.isAlone(with: $0, since: head) }),
-            written.allSatisfy({ expected.allows($0, since: head, access) })
-        else { return nil }
-        return writer.writeSet
+        return changes.fields.allSatisfy { expected.isAlone(with: $0, since: head) }
+            && written.allSatisfy { expected.allows($0, since: head, access) }
     }
 }
 

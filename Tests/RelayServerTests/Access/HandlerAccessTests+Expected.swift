@@ -60,6 +60,16 @@ extension HandlerAccessTests {
         #expect(Set(hers) == ["c:3", "open"])
     }
 
+    /// The store never forgets an id.
+    @Test func whatIsNotExpectedLeavesNoNames() async throws {
+        #expect(try await expected(task("c:a", project: "shut"), as: Self.bob) == nil)
+        let before = engine.service.snapshot.symbols.liveCount
+        for number in 0..<5 {
+            #expect(try await expected(task("c:b\(number)", project: "shut"), as: Self.bob) == nil)
+        }
+        #expect(engine.service.snapshot.symbols.liveCount == before)
+    }
+
     /// Nobody sees something in a list that the mutation could not put there.
     @Test func onlyWhatIsExpectedIsExpectedInAList() async throws {
         func inList(_ id: String) -> JSONValue {

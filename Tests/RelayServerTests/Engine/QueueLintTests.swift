@@ -27,7 +27,7 @@ import Testing
         "EventStore/History/BlameFold.swift", "EventStore/History/DamageNotes.swift",
         "EventStore/History/EventSummary.swift", "EventStore/History/History+Parts.swift",
         "EventStore/History/TouchingEvents.swift", "EventStore/History/WhatIf.swift",
-        "StoreEngine/MutationRunner.swift",
+        "StoreEngine/MutationRunner.swift", "StoreEngine/OptimisticWrites.swift",
         "StoreEngine/Subscriptions/CatchUpPass.swift",
         "StoreEngine/Writer/WriterTurn.swift",
         "StoreEngine/Past/PastSubscription.swift", "RelayServer/Past/ReExecution.swift",
