@@ -627,7 +627,8 @@ struct LogToolsTests {
         let kept = try await explain(5, elsewhere, "--variables", #"{"user": "you"}"#)
         #expect(kept["told"] == false && kept["argument"] == "userId")
         #expect(
-            kept["reason"] == #"the argument userId is "you", the mutation's input has "me""#)
+            kept["reason"]
+                == #"the argument userId is "you", the mutation's input has "VXNlcjptZQ==""#)
         let here = try await explain(5, elsewhere, "--variables", #"{"user": "me"}"#)
         #expect(here["told"] == true)
         let same = try await explain(

@@ -61,11 +61,14 @@ package struct AccessExplanation: Sendable {
                 subject: subject, verdict: .all([record, verdict]), reason: reason,
                 isHidden: record == .no)
         }
+        let isOpenByDefault =
+            rules.isOpenByDefault
+            && AccessAction.allCases.allSatisfy { ofType.rule(for: $0).isOpen }
         func reason(_ action: AccessAction) -> Reason {
             guard let rule = ofType.actions[action] else {
                 return ofType.actions.isEmpty ? .closedByDefault : .unstated
             }
-            if rules.statedRules(ofType: name) == nil { return .openByDefault }
+            if isOpenByDefault { return .openByDefault }
             return .rule(walk.explain(rule, of: record))
         }
         let read = entry(.action(.read), reason(.read))

@@ -123,7 +123,6 @@ struct AccessMentionCollector {
             let rules = schema.access.statedRules(ofType: schema.schema[type].name)
         else { return }
         let rule = rules.rule(for: .read)
-        if case .all(let rules) = rule, rules.isEmpty { return }
-        mentions.add(rule)
+        if !rule.isOpen { mentions.add(rule) }
     }
 }

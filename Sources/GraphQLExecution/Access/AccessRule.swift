@@ -21,6 +21,8 @@ package indirect enum AccessRule: Sendable {
     package static let open = AccessRule.all([])
     /// What is allowed to nobody.
     package static let closed = AccessRule.any([])
+
+    var isOpen: Bool { if case .all(let rules) = self { rules.isEmpty } else { false } }
 }
 
 extension AccessRule {

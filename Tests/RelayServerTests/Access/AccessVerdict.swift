@@ -40,20 +40,23 @@ extension AccessModel {
             if mutation.given("parentId") != nil, parent == nil { problems.insert("NOT_FOUND") }
             var record = Record(id: newID, type: type, fields: [:])
             problems.formUnion(set(&record, by: mutation, generator, named))
+            let isTaken = problems.remove("CONFLICT") != nil
             if !problems.isEmpty { return .refused(problems) }
             after.records.append(record)
             if let parent { after.link(newID, "conn", of: parent.id) }
             if isDenied("create", newID, in: after) { return .refused(denied) }
-            return .done(after, newID)
+            return isTaken ? .refused(["CONFLICT"]) : .done(after, newID)
         case "set":
             guard let id = named("id", type)?.id, let place = place(of: id) else {
                 return .refused(["NOT_FOUND"])
             }
             if isDenied("update", id, in: self) { return .refused(denied) }
-            let problems = set(&after.records[place], by: mutation, generator, named)
+            var problems = set(&after.records[place], by: mutation, generator, named)
+            // Only who may do it learns that a value is taken.
+            let isTaken = problems.remove("CONFLICT") != nil
             if !problems.isEmpty { return .refused(problems) }
             if isDenied("update", id, in: after) { return .refused(denied) }
-            return .done(after, id)
+            return isTaken ? .refused(["CONFLICT"]) : .done(after, id)
         case "del":
             guard let id = named("id", type)?.id, let place = place(of: id) else {
                 return .refused(["NOT_FOUND"])

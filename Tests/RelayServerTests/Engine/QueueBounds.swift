@@ -67,7 +67,8 @@ struct QueueBound {
                 atTheBound: "the others wait for the next pass, except equal ones"),
             QueueBound(
                 name: "what subscriptions and live queries keep",
-                bound: "`--max-subscription-bytes`, \(limits.subscriptionBytes >> 30) GiB",
+                bound: "`--max-subscription-bytes`, \(limits.subscriptionBytes >> 30) GiB"
+                    + "; a quarter of it for all clients without a token where viewers have tokens",
                 atTheBound: "the one that would keep more ends with `OVERLOADED`"),
             QueueBound(
                 name: "subscriptions that wait to begin, with the commits before them",
