@@ -112,12 +112,11 @@ private final class StatusLine: Sendable {
     func note(_ event: NetworkEvent) {
         change { status in
             switch event {
-            case .connecting: if status.connection != .live { break }
             case .connected: (status.connection, status.notice) = (.live, nil)
             case .disconnected: status.connection = .offline(retryInSeconds: nil)
             case .waiting(let delay):
                 status.connection = .offline(retryInSeconds: Int(delay.components.seconds))
-            case .resumed: break
+            case .connecting, .resumed: break
             case .closed: status.connection = .connecting
             }
         }

@@ -1,4 +1,5 @@
 import Foundation
+import RelayStore
 import RelayTerminal
 import Testing
 import TodoFixtures
@@ -100,6 +101,48 @@ struct PaginationTests {
         #expect(environment.mostRecent?.variables["cursor"] == "2")
         try #require(environment.mostRecent).resolve(Payloads.page(3..<4, of: 4, as: "node"))
         await pilot.shows("t1 t2 t3")
+    }
+
+    // MARK: Refetching
+
+    private struct Refetched: View {
+        @Query<DoneQuery>(fetchPolicy: .storeOrNetwork) var query
+        var body: some View {
+            if let user = query.get(.init(complete: true)).data?.user { Ids(user: .init(user)) }
+        }
+
+        struct Ids: View {
+            @RefetchableFragment<Done_user> var user
+            @State private var failure = ""
+            var body: some View {
+                let ids = user?.todos?.edges?.compactMap { $0?.node?.id } ?? []
+                Text(ids.joined(separator: " ") + failure)
+                    .onKey("o") {
+                        let user = user
+                        Task {
+                            let error = await user?.refetch(["complete": false])
+                            failure = error == nil ? "" : ", failed"
+                        }
+                    }
+            }
+        }
+    }
+
+    @Test func aFragmentIsRefetchedAndAFailureLeavesWhatIsThere() async throws {
+        environment.mockResponse(DoneQuery(complete: true), Payloads.page(0..<1, of: 1))
+        let pilot = Pilot { Refetched().relayEnvironment(environment) }
+        #expect(pilot.text == "t0")
+        pilot.press("o")
+        await eventually { environment.waitingNames == ["DonePaginationQuery"] }
+        try #require(environment.mostRecent).reject(URLError(.timedOut))
+        await pilot.shows("t0, failed")
+        pilot.press("o")
+        await eventually { environment.waitingNames == ["DonePaginationQuery"] }
+        try #require(environment.mostRecent).resolve(Payloads.page(1..<2, of: 2, as: "node"))
+        await pilot.shows("t1")
+        // What it was refetched with is kept from being collected, and followed.
+        environment.store.collectGarbage()
+        #expect(pilot.text == "t1")
     }
 
     private struct Passing: View {
