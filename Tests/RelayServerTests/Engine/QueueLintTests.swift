@@ -48,6 +48,8 @@ import Testing
         EventLog/Housekeeping/Housekeeping.swift sealed = by the segments of the log, a number each
         EventLog/Housekeeping/Housekeeping.swift spares = by EventLogOptions.segmentsAhead
         RelayRecords/Events/HistoryTail.swift schemaChanges = by the events of a tail, which the newest commits bound
+        EventStore/History/HistoryIndex.swift landmarks = by HistoryIndex.init(landmarkLimit:)
+        EventStore/History/HistoryIndex.swift writes = by HistoryIndex.init(writeLimit:)
         EventStore/Journal/BackgroundQueue.swift waiting = by who asks: readers wait for the last answer, tries share one
         EventStore/Journal/CompletionQueue.swift entries = queue events on their way to the disk, and answers that wait for them
         EventStore/Journal/FileJournal.swift ahead = by EventFollower.batchEvents and batchBytes
