@@ -129,13 +129,17 @@ struct ArgumentComparison: Sendable {
 }
 
 extension ToldMutation {
-    /// The record that a subscriber means.
+    /// The record that a subscriber means, which the mutation may have deleted or given another name.
     fileprivate func visible(_ text: String, _ lookup: Lookup, _ access: Access?) -> DataID? {
         var dependencies: Dependencies?
         let record =
             access.map { $0.find(text, lookup, for: .event, in: snapshot, &dependencies) }
             ?? snapshot.find(text, lookup)
-        return record.map(snapshot.dataID)
+        if let record { return snapshot.dataID(record) }
+        guard let before, let record = before.find(text, lookup),
+            access?.isVisible(record, in: before, asBefore: snapshot) ?? true
+        else { return nil }
+        return before.dataID(record)
     }
 
     /// The record that the sender of the mutation meant. It may have deleted it.

@@ -248,7 +248,7 @@ package final class CatchUp: Sendable {
                 sequence = commit.snapshot.sequence
                 // Who may not see everything is told of a deletion by the state before it.
                 let told = pass.tell(
-                    commit.intent, commit.response, from: pass.isRestricted ? before : nil,
+                    commit.intent, commit.response, from: pass.looksBefore ? before : nil,
                     commit.snapshot)
                 before = commit.snapshot
                 for held in told.held { deliverLater(held, at: sequence, outputs) }
@@ -387,7 +387,7 @@ package final class CatchUp: Sendable {
         var size = DeliverySize()
         while replay.snapshot.sequence < end, !pass.isEmpty {
             let step: PastReplay.Step
-            let before = pass.isRestricted ? replay.snapshot : nil
+            let before = pass.looksBefore ? replay.snapshot : nil
             do {
                 step = try await replay.step()
             } catch {

@@ -91,7 +91,7 @@ struct CatchUpPass {
             return true
         }
         if byteCount > byteLimit { return false }
-        if service.access.restrict(request.request.identity) { isRestricted = true }
+        if service.access.restrict(request.request.identity) { looksBefore = true }
         let operation = try operations.operation(ofAccepted: request.request)
         let variables = try operation.coerce(request.request.variables)
         let key = SubscriptionGroup.Key(
@@ -118,6 +118,7 @@ struct CatchUpPass {
         // The names of fields and types are the same in all states.
         let normalization =
             request.sendsRecords ? try present.normalization(for: request.request) : nil
+        if !question.arguments.isEmpty { looksBefore = true }
         count(operation.documentPart)
         count(plan.part)
         if let normalization { count(normalization.part) }
@@ -204,12 +205,13 @@ struct CatchUpPass {
         fileprivate(set) var unmade: [SubscriptionRequest] = []
     }
 
-    /// Whether somebody may not see everything, so that the state before each mutation is looked at as well.
-    private(set) var isRestricted = false
+    /// Whether the state before each mutation is looked at as well: somebody may not see everything, or an argument may name
+    /// a record that is gone.
+    private(set) var looksBefore = false
 
     /// The deliveries that a mutation causes.
     /// - Parameters:
-    ///   - before: the state right before the mutation, if somebody may not see everything.
+    ///   - before: the state right before the mutation, if it ``looksBefore``.
     ///   - snapshot: the state right after it.
     mutating func tell(
         _ intent: MutationIntent, _ response: MutationResponse, from before: Snapshot?,

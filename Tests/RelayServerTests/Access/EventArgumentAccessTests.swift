@@ -28,11 +28,17 @@ struct EventArgumentAccessTests {
         type Query { node(id: ID!): Node }
         type Mutation {
           updateIssue(input: UpdateIssueInput!): IssuePayload @update(type: "Issue")
+          updatePerson(input: UpdatePersonInput!): PersonPayload @update(type: "Person")
+          deletePerson(input: DeletePersonInput!): DeletedPayload @delete(type: "Person")
           moveIssue(input: MoveInput!): MovedPayload
           file(input: FileInput!): FilePayload @link(field: "Folder.issues", parent: "folderId", child: "issueId")
           take(input: FileInput!): FilePayload @unlink(field: "Folder.issues", parent: "folderId", child: "issueId")
         }
         input UpdateIssueInput { id: ID! title: String watcherIds: [ID!] followerIds: [ID!] tags: [String!] }
+        input UpdatePersonInput { id: ID! login: String clientMutationId: String }
+        input DeletePersonInput { id: ID! clientMutationId: String }
+        type PersonPayload { person: Person clientMutationId: String }
+        type DeletedPayload { deletedPersonId: ID clientMutationId: String }
         input MoveInput { issueId: ID! personId: ID to: PlaceInput deletesPerson: Boolean }
         input PlaceInput { people: [ID!] within: PlaceInput }
         input FileInput { folderId: ID! issueId: ID! }
@@ -42,6 +48,8 @@ struct EventArgumentAccessTests {
         type Subscription {
           issueUpdated(title: String, watcherIds: [ID!], followerIds: [ID!], tags: [String!]): IssuePayload @on(mutations: ["updateIssue"])
           issueMoved(personId: ID, to: PlaceInput): MovedPayload @on(mutations: ["moveIssue"])
+          personUpdated(id: ID): PersonPayload @on(mutations: ["updatePerson"])
+          personDeleted(id: ID): DeletedPayload @on(mutations: ["deletePerson"])
           filed: FilePayload @on(mutations: ["file", "take"])
         }
         """
@@ -127,6 +135,28 @@ struct EventArgumentAccessTests {
             let (asked, given) = ("followerIds: [\"\(asked)\"]", "followerIds: [\"\(given)\"]")
             #expect(try await isTold(asked, of: given, Self.bob), "\(asked) \(given)")
             #expect(try await !isTold(asked, of: given, Self.ann), "\(asked) \(given)")
+        }
+    }
+
+    /// Also of a record that the mutation deletes or gives another name, by whatever name.
+    @Test(arguments: [
+        ("personDeleted", "deletePerson(input: { id: \"NAME\" }) { deletedPersonId }"),
+        (
+            "personUpdated",
+            "updatePerson(input: { id: \"NAME\" login: \"robert\" }) { clientMutationId }"
+        ),
+    ])
+    func whoIsNotThereAnyMoreIsStillMeant(_ event: String, _ mutation: String) async throws {
+        for (asked, given) in [
+            ("bob", "bob-login"), ("bob-login", "bob"), ("bob-login", "bob-login"), ("bob", "bob"),
+        ] {
+            let subscription = "\(event)(id: \"\(asked)\") { clientMutationId }"
+            let mutation = mutation.replacing("NAME", with: given)
+            for identity in [.unrestricted, Self.admin, Self.bob] {
+                let isTold = try await isTold(subscription, when: mutation, identity)
+                #expect(isTold, "\(asked) \(given) \(identity)")
+            }
+            #expect(try await !isTold(subscription, when: mutation, Self.ann))
         }
     }
 
