@@ -322,7 +322,8 @@ let package = Package(
         tests(
             of: "ReplayDebugger",
             [
-                "Disk", "EventLog", "EventStore", "RelayJSON", "RelayRecords", "TerminalUI",
+                "Console", "Disk", "EventLog", "EventStore", "RelayJSON", "RelayRecords",
+                "TerminalUI",
                 "Threads",
             ]
         ),

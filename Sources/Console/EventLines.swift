@@ -40,7 +40,9 @@ extension FieldDifference {
     }
 
     /// The same for people.
-    package var line: String { "\(record).\(field)".padded(to: 32) + change.line }
+    package var line: String {
+        "\(record).\(field)".printable.padded(to: 32) + change.line.printable
+    }
 }
 
 extension FieldChange {

@@ -63,7 +63,7 @@ package final class HistoryIndex: Sendable {
     ///   - writeLimit: writes that are remembered, of 8 bytes.
     /// - Throws: read errors, and `notRebuildable` if no state of the log can be rebuilt.
     package init(
-        _ history: History, landmarkLimit: Int = 256, writeLimit: Int = 32 << 20
+        _ history: History, landmarkLimit: Int = 512, writeLimit: Int = 32 << 20
     ) throws(EventStoreError) {
         self.history = history
         state = Lock(State(landmarkLimit: landmarkLimit, writeLimit: writeLimit))
