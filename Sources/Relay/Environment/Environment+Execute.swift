@@ -13,6 +13,8 @@ extension Environment {
     /// second request. That includes fetches with `force`, which only bypasses a network's response cache. A fetch with
     /// `poll`, `metadata` or a `transactionID` always sends its own request.
     ///
+    /// A query with `@live` has a last result only when its stream ends, and is waited for until then.
+    ///
     /// - Returns: what the server answered, even if other responses or optimistic updates change the same records.
     /// - Throws: a ``NetworkError`` if the server returned only errors, the network's own error, a ``ResponseError``,
     ///   or a ``ReadError``.
