@@ -83,6 +83,18 @@ import Testing
         #expect(text.contains("query OuterRefetchQuery($x: Boolean!"))
     }
 
+    /// What an inner fragment declares may be narrower than the places where it uses it.
+    @Test func theQueryOfAFragmentHasTheTypesThatItsInnerFragmentsDeclare() throws {
+        let documents = try compile(
+            """
+            query Q($n: Int!) { user { ...Outer } }
+            fragment Outer on User @refetchable(queryName: "OuterRefetchQuery") { id ...Inner @arguments(n: $n) }
+            fragment Inner on User @argumentDefinitions(n: {type: "Int!"}) { todos(first: $n) { edges { cursor } } }
+            """, ExampleSchema.todo())
+        let text = try #require(documents.operation("OuterRefetchQuery")).text
+        #expect(text.contains("query OuterRefetchQuery($n: Int!"))
+    }
+
     @Test func refetchableFragmentsGetTheirQuery() throws {
         let documents = try compile(Self.list, ExampleSchema.todo())
         let request = try #require(documents.operation("ListPaginationQuery")?.request)

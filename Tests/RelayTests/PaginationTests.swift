@@ -118,49 +118,6 @@ struct PaginationTests {
         #expect(!pages.isLoadingNext)
     }
 
-    /// The first page may be fetched again right after a page came: that one is lost, and asked for again.
-    @Test func aPageThatIsOvertakenIsNoError() async throws {
-        let environment = MockEnvironment()
-        let list = try begun(in: environment)
-        environment.answer { Self.page($0.request.variables, name: "ListPaginationQuery") }
-        let pages = PaginationResource(list, environment: environment)
-        let first = String(decoding: try #require(Self.page([:], name: "UserQuery")), as: UTF8.self)
-        let overtakings = Lock(0)
-        let following = environment.subscribe(snapshot: environment.lookup(list)).sink { _ in
-            let isOver = overtakings.withLock { count in
-                count += 1
-                return count > 3
-            }
-            // Twice for each page: the page, and what takes it away.
-            if !isOver, self.ids(in: environment, list)?.count != 2 {
-                _ = try? environment.cachePayload(UserQuery(), first)
-            }
-        }
-        while pages.hasNext { try await pages.loadNext(3) }
-        #expect(ids(in: environment, list)?.count == 7)
-        #expect(environment.mockNetwork.executionCount > 2)
-        following.cancel()
-    }
-
-    /// It goes into a list that nobody reads, for ever.
-    @Test func pagesThatNobodyShowsAreAnErrorInTheEnd() async throws {
-        let environment = MockEnvironment()
-        let list = try begun(in: environment)
-        let first = String(decoding: try #require(Self.page([:], name: "UserQuery")), as: UTF8.self)
-        environment.answer { Self.page($0.request.variables, name: "ListPaginationQuery") }
-        let following = environment.subscribe(snapshot: environment.lookup(list)).sink { _ in
-            if self.ids(in: environment, list)?.count != 2 {
-                _ = try? environment.cachePayload(UserQuery(), first)
-            }
-        }
-        let pages = PaginationResource(list, environment: environment)
-        await #expect(throws: RepeatedPageError.self) {
-            while pages.hasNext { try await pages.loadNext(3) }
-        }
-        #expect(environment.mockNetwork.executionCount == 5)
-        following.cancel()
-    }
-
     /// Of one whose edges have come, errors are told beside.
     @Test func errorsOfAPageThatCameAreReturned() async throws {
         let page = """

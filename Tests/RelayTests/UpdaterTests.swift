@@ -65,6 +65,18 @@ import TodoFixtures
         }
     }
 
+    /// Its updater, or another, may name the field before the response comes.
+    @Test func whatIsAskedForTellsUpdatersHowItsFieldsAreCalled() throws {
+        let environment = MockEnvironment()
+        let result = Collected(environment.fetchQuery(UserQuery(id: "nobody")))
+        try environment.commitUpdate { store in
+            let user = store.create(dataID: "u", typeName: "User")
+            store.root.setLinkedRecord("user", args: ["id": VariableValue.null], record: user)
+            #expect(store.root.getLinkedRecord("user", args: nil) == nil)
+        }
+        #expect(!result.isFinished)
+    }
+
     /// Not into the store, and not into what the store's writer has for itself.
     @Test func whatIsWrittenToAKeptRecordLaterGoesNowhere() throws {
         var kept: (any RecordProxy)?

@@ -124,7 +124,7 @@ public struct IncompleteResponseError: SentenceError, Hashable, Sendable {
     }
 }
 
-/// A page was fetched twice, and the connection still goes on from the cursor from which it was asked for.
+/// A page was fetched, and the connection still ends at the cursor from which it was asked for.
 public struct RepeatedPageError: SentenceError, Hashable, Sendable {
     /// The operation's name.
     public var operation: String

@@ -17,6 +17,11 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
 
         var opposite: Direction { self == .next ? .previous : .next }
 
+        /// The fields of `pageInfo`.
+        var names: (hasMore: String, end: String) {
+            self == .next ? ("hasNextPage", "endCursor") : ("hasPreviousPage", "startCursor")
+        }
+
         /// The variables of its pages; nil: the connection is not paged that way.
         var config: ConnectionVariableConfig? {
             self == .next ? F.metadata.connection?.forward : F.metadata.connection?.backward
@@ -56,8 +61,8 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// - Parameter count: the maximum number of edges.
     /// - Returns: the errors that came with the page.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``; a ``NetworkError`` also where there were errors and no page, such as
-    ///   `"edges": null`: the connection ends where it did. ``RepeatedPageError`` if the page ends where it
-    ///   begins, or if five pages in a row were not added to the connection.
+    ///   `"edges": null`: the connection ends where it did. ``RepeatedPageError`` if the server gives null or a page
+    ///   that ends where it begins, or if the connection ends where it did after five pages in a row.
     @discardableResult
     public func loadNext(_ count: Int) async throws -> [GraphQLError] {
         try await load(.next, count)
@@ -111,37 +116,40 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         let errors = response?.errors ?? []
         // Whoever asks until there is no more would ask for the same page for ever.
         guard page(direction)?.cursor == cursor else {
-            lock.withLock { _ = fruitless.removeValue(forKey: direction) }
+            clearFruitless(direction)
             return errors
         }
-        let request = operation.request
-        let end = response.flatMap { self.end(of: $0, direction) }
-        if end == nil, !errors.isEmpty {
+        let isLast = noteFruitless(direction, cursor)
+        let path = F.metadata.path + (F.metadata.connection?.path ?? [])
+        let arrived = ArrivedPage(in: response, at: path, from: cursor, direction.names)
+        switch arrived {
+        case .onward where !isLast, .unknown where !isLast:
+            // The first page may have been fetched again since it came.
+            return errors
+        case .nothing where !errors.isEmpty, .unknown where !errors.isEmpty:
+            clearFruitless(direction)
+            let request = operation.request
             throw NetworkError(
                 errors: errors, operation: request.node, variables: request.variables)
+        case .onward, .repeated, .nothing, .unknown:
+            clearFruitless(direction)
+            throw RepeatedPageError(operation: operation.request.node.params.name, cursor: cursor)
         }
-        let fruitlessCount = lock.withLock { () -> Int in
+    }
+
+    /// - Returns: whether it was the last one that is put up with.
+    private func noteFruitless(_ direction: Direction, _ cursor: String) -> Bool {
+        lock.withLock {
             var run = fruitless[direction] ?? (cursor: cursor, count: 0)
             if run.cursor != cursor { run = (cursor: cursor, count: 0) }
             run.count += 1
             fruitless[direction] = run
-            return run.count
+            return run.count >= Self.fruitlessLimit
         }
-        // A page that has another end came, and the first page may have been fetched again since; or its list is another.
-        guard let end, end != cursor, fruitlessCount < Self.fruitlessLimit else {
-            throw RepeatedPageError(operation: request.node.params.name, cursor: cursor)
-        }
-        return errors
     }
 
-    /// The cursor at which a page ends, by what the server said; nil if there is no page.
-    private func end(of response: GraphQLResponse, _ direction: Direction) -> String? {
-        guard let path = F.metadata.connection?.path else { return nil }
-        var value = response.data.map(VariableValue.object)
-        for name in F.metadata.path + path { value = value?[name] }
-        guard value?["edges"]?.arrayValue != nil else { return nil }
-        return value?["pageInfo"]?[
-            direction == .next ? "endCursor" : "startCursor"]?.stringValue
+    private func clearFruitless(_ direction: Direction) {
+        lock.withLock { _ = fruitless.removeValue(forKey: direction) }
     }
 
     /// The variables for a direction, and the cursor to continue from; nil if there is nothing more.
@@ -156,10 +164,8 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
             parent.isConnection(name)
         else { return nil }
         let info = parent.get(SelectorData?.self, name)?.get(SelectorData?.self, "pageInfo")
-        let names =
-            direction == .next ? ("hasNextPage", "endCursor") : ("hasPreviousPage", "startCursor")
-        guard info?.get(Bool?.self, names.0) == true,
-            let cursor = info?.get(String?.self, names.1)
+        guard info?.get(Bool?.self, direction.names.hasMore) == true,
+            let cursor = info?.get(String?.self, direction.names.end)
         else { return nil }
         return (config, cursor)
     }

@@ -108,13 +108,13 @@ struct FragmentVariables {
         }
         for argument in directive.arguments {
             let name = argument.name.value
-            let type =
-                inside[name] ?? declared.first { $0.name.value == name }.flatMap { variable in
-                    documents.schema.resolve(variable.type).map {
-                        variable.defaultValue == nil ? $0 : $0.nullable
-                    }
-                } ?? definition?.argument(name)?.placeType
-            collect(argument.value, type)
+            let type = declared.first { $0.name.value == name }.flatMap { variable in
+                documents.schema.resolve(variable.type).map {
+                    variable.defaultValue == nil ? $0 : $0.nullable
+                }
+            }
+            let place = inside[name].map { type?.narrowed(to: $0) ?? $0 }
+            collect(argument.value, place ?? type ?? definition?.argument(name)?.placeType)
         }
     }
 

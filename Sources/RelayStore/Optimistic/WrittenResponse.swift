@@ -6,7 +6,6 @@ package import RelayNormalization
 ///
 /// The reading is a value. Later writes, by responses of the same burst or anything else, do not change it, and a
 /// collection takes nothing from it.
-/// change it, and a collection takes nothing from it.
 package struct WrittenResponse: Sendable {
     /// What the response contains besides its data.
     package let summary: ResponseSummary

@@ -775,3 +775,224 @@ package struct PreviewPaginationQuery: Relay.Operation, Hashable, Sendable {
         }
     }
 }
+
+package struct NamedPartQuery: Relay.Operation, Hashable, Sendable {
+    package static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"NamedPartQuery",0,1,["Query",[[1,"user",["id",[2,"NamedPart_user"]],\#
+            "User"]]],[[[1,"user",["id",[1,"todos",[[1,"edges",[[1,"node",["id",\#
+            "__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
+            "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[[0,"first",2]]],[2,2,"todos",\#
+            "connection","NamedPart_todos",0,[[0,"first",2]]]],"User"]],0,0,["id"]],\#
+            "query NamedPartQuery {\n\#
+              user {\n\#
+                id\n\#
+                ...NamedPart_user\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment NamedPart_user on User {\n\#
+              ... on User {\n\#
+                todos(first: 2) {\n\#
+                  edges {\n\#
+                    node {\n\#
+                      id\n\#
+                      __typename\n\#
+                    }\n\#
+                    cursor\n\#
+                  }\n\#
+                  pageInfo {\n\#
+                    endCursor\n\#
+                    hasNextPage\n\#
+                  }\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    package typealias Variables = EmptyVariables
+    package var variables: EmptyVariables
+
+    package init(variables: EmptyVariables) { self.variables = variables }
+
+    package struct Data: ReadableRecord, Equatable {
+        /// Found by id or by any @unique field.
+        package var user: User_user?
+
+        package init(_ record: inout RecordReader) throws {
+            user = try record.optionalLinked("user")
+        }
+
+        package struct User_user: ReadableRecord, Equatable, Identifiable, NamedPart_user_Key {
+            package var id: String
+            package var fragment_NamedPart_user: FragmentPointer
+
+            package init(_ record: inout RecordReader) throws {
+                id = try record.string("id")
+                fragment_NamedPart_user = record.fragment("NamedPart_user")
+            }
+        }
+    }
+}
+
+package struct NamedPart_user: PaginationFragment, Hashable, Sendable {
+    package static let node = ReaderFragment(
+        artifact: #"""
+            [1,"NamedPart_user",0,["User",[[9,"part","User",[[1,\#
+            "__NamedPart_todos_connection",[[1,"edges",[[1,"node",["id","__typename"],\#
+            "Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor","hasNextPage"],\#
+            "PageInfo"]],"TodoConnection",0,"todos"]],1]],[["count",2],"cursor"],[0,0,0,\#
+            [[["part","todos"],["count","cursor"]]],["NamedPartPaginationQuery",["node"],\#
+            "id"]]]]
+            """#)
+    package static let metadata = RefetchMetadata(
+        path: ["node"], identifierField: "id", operation: NamedPartPaginationQuery.self,
+        connection: ConnectionMetadata(
+            path: ["part", "todos"],
+            forward: ConnectionVariableConfig(count: "count", cursor: "cursor")))
+    package typealias Operation = NamedPartPaginationQuery
+    package var fragmentPointer: FragmentPointer
+
+    package init(key: any NamedPart_user_Key) { fragmentPointer = key.fragment_NamedPart_user }
+
+    /// For data that `@include` or `@skip` may leave the fragment out of.
+    package init(fragmentPointer: FragmentPointer) { self.fragmentPointer = fragmentPointer }
+
+    package struct Data: ReadableRecord, Equatable {
+        package var part: User_part
+
+        package init(_ record: inout RecordReader) throws { part = try record.linked("part") }
+
+        package struct User_part: ReadableRecord, Equatable {
+            /// An argument named like a field of the node filters by equality when it is given.
+            package var todos: TodoConnection_todos?
+
+            package init(_ record: inout RecordReader) throws {
+                todos = try record.optionalLinked("todos")
+            }
+
+            package struct TodoConnection_todos: ReadableRecord, Equatable {
+                package var edges: [TodoEdge_edges?]?
+
+                package init(_ record: inout RecordReader) throws {
+                    edges = try record.optionalList("edges")
+                }
+
+                package struct TodoEdge_edges: ReadableRecord, Equatable {
+                    package var node: Todo_node?
+
+                    package init(_ record: inout RecordReader) throws {
+                        node = try record.optionalLinked("node")
+                    }
+
+                    package struct Todo_node: ReadableRecord, Equatable, Identifiable {
+                        package var id: String
+
+                        package init(_ record: inout RecordReader) throws {
+                            id = try record.string("id")
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Data in which `NamedPart_user` is spread.
+package protocol NamedPart_user_Key { var fragment_NamedPart_user: FragmentPointer { get } }
+
+extension NamedPart_user_Key {
+    /// The fragment, which only its own code opens.
+    package func asFragment() -> NamedPart_user { NamedPart_user(key: self) }
+}
+
+package struct NamedPartPaginationQuery: Relay.Operation, Hashable, Sendable {
+    package static let node = ConcreteRequest(
+        artifact: #"""
+            [1,"NamedPartPaginationQuery",0,1,["Query",[[1,"node",[[2,"NamedPart_user",\#
+            ["count","cursor"]]],0,0,0,["id"]]],[["count",2],"cursor","id"]],[[[1,"node",\#
+            ["__typename",[3,"User",[[1,"todos",[[1,"edges",[[1,"node",["id","__typename"],\#
+            "Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor","hasNextPage"],\#
+            "PageInfo"]],"TodoConnection",0,0,[["first","count"],["after","cursor"]]],[2,2,\#
+            "todos","connection","NamedPart_todos",0,[["first","count"],["after",\#
+            "cursor"]]]]],"id"],0,0,0,["id"]]],0,0,["id"]],\#
+            "query NamedPartPaginationQuery($count: Int, $cursor: String, $id: ID!) {\n\#
+              node(id: $id) {\n\#
+                __typename\n\#
+                ...NamedPart_user_1lnqsxl\n\#
+                id\n\#
+              }\n\#
+            }\n\#
+            \n\#
+            fragment NamedPart_user_1lnqsxl on User {\n\#
+              ... on User {\n\#
+                todos(first: $count, after: $cursor) {\n\#
+                  edges {\n\#
+                    node {\n\#
+                      id\n\#
+                      __typename\n\#
+                    }\n\#
+                    cursor\n\#
+                  }\n\#
+                  pageInfo {\n\#
+                    endCursor\n\#
+                    hasNextPage\n\#
+                  }\n\#
+                }\n\#
+              }\n\#
+            }\n\#
+            "]
+            """#)
+    package var variables: Variables
+
+    package init(variables: Variables) { self.variables = variables }
+
+    package init(count: Int? = nil, cursor: String? = nil, id: String) {
+        self.init(variables: Variables(count: count, cursor: cursor, id: id))
+    }
+
+    package struct Variables: VariableDataConvertible, Hashable, Sendable {
+        /// Default: `2`.
+        package var count: Int?
+        package var cursor: String?
+        package var id: String
+        /// Which fields are null where they are nil; the others are left out.
+        package var null: Set<NullableField>
+
+        package init(
+            count: Int? = nil, cursor: String? = nil, id: String, null: Set<NullableField> = []
+        ) {
+            self.count = count
+            self.cursor = cursor
+            self.id = id
+            self.null = null
+        }
+
+        package var variableData: VariableData {
+            VariableData(
+                ["count": count, "cursor": cursor, "id": id], null: null.lazy.map(\.rawValue))
+        }
+
+        /// A field that can be null.
+        package enum NullableField: String, Hashable, Sendable {
+            case count
+            case cursor
+        }
+    }
+
+    package struct Data: ReadableRecord, Equatable {
+        package var node: Node_node?
+
+        package init(_ record: inout RecordReader) throws {
+            node = try record.optionalLinked("node")
+        }
+
+        package struct Node_node: ReadableRecord, Equatable, NamedPart_user_Key {
+            package var fragment_NamedPart_user: FragmentPointer
+
+            package init(_ record: inout RecordReader) throws {
+                fragment_NamedPart_user = record.fragment("NamedPart_user")
+            }
+        }
+    }
+}
