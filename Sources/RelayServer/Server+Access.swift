@@ -1,8 +1,17 @@
+import SchemaService
+
 extension Server.Configuration {
-    /// What an operator should know of types without rules, where some clients have none but the rules' rights.
-    /// - Parameter types: the stored types that no `@access` opens.
-    func warning(closed types: [String]) -> String? {
-        guard namesViewers, let example = types.first else { return nil }
+    /// What an operator should know of the schema's rules: that no client is subject to them, or that they leave types out.
+    func warning(about schema: SchemaService) -> String? {
+        guard namesViewers else {
+            guard schema.access.areStated else { return nil }
+            return """
+                The schema has access rules (@access), but no client is subject to them: without viewers \
+                (--token-for, --jwt-keys), whoever is let in may read and write everything.
+                """
+        }
+        let types = schema.closedTypes
+        guard let example = types.first else { return nil }
         let named = types.prefix(20).joined(separator: ", ")
         let others = types.count > 20 ? " and \(types.count - 20) more" : ""
         return """

@@ -301,7 +301,7 @@ public final class Server: Sendable {
                 raises that.
                 """)
         }
-        if let warning = configuration.warning(closed: store.schemaService.closedTypes) {
+        if let warning = configuration.warning(about: store.schemaService) {
             logger.warning("\(warning)")
         }
         return Server(configuration, service, store, fetchedKeys, loops, http, logger)

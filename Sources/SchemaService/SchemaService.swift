@@ -19,12 +19,20 @@ package struct SchemaService: Sendable {
     package let subscriptions: [String: SubscriptionSource]
     /// The schema that this was made from.
     private let source: ServiceSchema
+    private let pastRules: PastRules
 
     /// - Parameters:
     ///   - symbols: the store's; names are added to them, so only the store's writer may call this,
     ///     or anyone before there is a writer.
     ///   - access: other rules than the schema's: a past state is read by those of today.
     package init(_ schema: ServiceSchema, access: AccessRules? = nil, symbols: Symbols) {
+        self.init(schema, access, PastRules(), symbols)
+    }
+
+    private init(
+        _ schema: ServiceSchema, _ access: AccessRules?, _ pastRules: PastRules, _ symbols: Symbols
+    ) {
+        self.pastRules = pastRules
         executable = ExecutableSchema(
             schema.schema,
             resolvers: schema.resolvers.mapValues { $0.mapValues { $0(symbols) } },
@@ -49,6 +57,16 @@ package struct SchemaService: Sendable {
     /// The indexes that make its rules quick.
     package var accessIndexes: [IndexDefinition] { source.accessIndexes }
 
+    /// The rules for a state, which may be from before the schema was another one.
+    package func access(to state: Snapshot) -> AccessRules {
+        if access.isEmpty || state.schema == schemaText { return access }
+        return pastRules.rules(for: state.schema) {
+            guard let past = try? ServiceSchema(reading: state.schema, computed: computedFields)
+            else { return .closed }
+            return access(toPast: past)
+        }
+    }
+
     /// The rules of this schema for one of the past.
     package func access(toPast past: ServiceSchema) -> AccessRules {
         let today = source.schema
@@ -63,7 +81,7 @@ package struct SchemaService: Sendable {
             if !gone.isEmpty { fields[type.name] = gone }
             for field in type.fields {
                 guard let today = now.field(field.name) else { continue }
-                if past.types.kind(of: field)?.content != source.types.kind(of: today)?.content {
+                if past.types.content(of: field) != source.types.content(of: today) {
                     changed.insert(field.name)
                 }
             }
@@ -102,7 +120,7 @@ package struct SchemaService: Sendable {
 
     /// The same service for another store: a past state has its own symbol numbers.
     package func on(_ symbols: Symbols) -> SchemaService {
-        SchemaService(source, access: executable.access, symbols: symbols)
+        SchemaService(source, executable.access, pastRules, symbols)
     }
 
     /// What whoever sends a mutation may see and change in a state.

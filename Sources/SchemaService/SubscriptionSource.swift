@@ -91,6 +91,8 @@ struct ArgumentComparison: Sendable {
     let records: InputRecords
     /// Whether it names the record that the mutation is about, which may be deleted by now.
     let isSubject: Bool
+    /// Whether the mutation may set a field of that record from it.
+    let isWritten: Bool
 
     var name: String { input.name }
 
@@ -116,7 +118,7 @@ struct ArgumentComparison: Sendable {
 
     /// Whether the field that the input sets may be read in the record that the mutation is about.
     fileprivate func isReadable(in mutation: ToldMutation, _ access: Access?) -> Bool {
-        guard let access, let subject = mutation.response.result,
+        guard isWritten, let access, let subject = mutation.response.result,
             let record = mutation.snapshot.existing(subject.rawValue)
         else { return true }
         return MutationSite.targetNames(of: name).allSatisfy { field in
@@ -131,15 +133,19 @@ struct ArgumentComparison: Sendable {
 extension ToldMutation {
     /// The record that a subscriber means, which the mutation may have deleted or given another name.
     fileprivate func visible(_ text: String, _ lookup: Lookup, _ access: Access?) -> DataID? {
+        if let record = find(text, lookup, in: snapshot, access) { return snapshot.dataID(record) }
+        guard let before else { return nil }
+        access?.move(to: before)
+        defer { access?.move(to: snapshot) }
+        return find(text, lookup, in: before, access).map(before.dataID)
+    }
+
+    private func find(
+        _ text: String, _ lookup: Lookup, in state: Snapshot, _ access: Access?
+    ) -> RecordIndex? {
+        guard let access else { return state.find(text, lookup) }
         var dependencies: Dependencies?
-        let record =
-            access.map { $0.find(text, lookup, for: .event, in: snapshot, &dependencies) }
-            ?? snapshot.find(text, lookup)
-        if let record { return snapshot.dataID(record) }
-        guard let before, let record = before.find(text, lookup),
-            access?.isVisible(record, in: before, asBefore: snapshot) ?? true
-        else { return nil }
-        return before.dataID(record)
+        return access.find(text, lookup, for: .event, in: state, &dependencies)
     }
 
     /// The record that the sender of the mutation meant. It may have deleted it.

@@ -41,14 +41,17 @@ package final class ToldMutation {
 
     /// Whether the record that the mutation is about may be seen as it was after the mutation or, if it was deleted,
     /// before it; and as it is in the present, if it exists there.
-    /// Where only a list has changed, the record that has the list must be visible as well.
+    /// Where only a list has changed, the record that has the list must be visible as well, and the list be readable.
     /// - Parameter access: on the state right after the mutation.
     package func isVisible(to access: Access) -> Bool {
-        let isAboutParent = service.mutations[intent.field]?.payload.isAboutParent ?? false
-        if response.result == nil || isAboutParent {
-            guard payload.parent.map({ access.isVisible($0, for: .event) }) ?? !isAboutParent else {
-                return false
+        let changed = service.mutations[intent.field]?.payload.changedList
+        if response.result == nil || changed != nil {
+            guard let parent = payload.parent else {
+                return changed == nil && response.result == nil
             }
+            guard access.isVisible(parent, for: .event),
+                changed.map({ access.mayRead($0, of: parent) }) ?? true
+            else { return false }
         }
         guard let subject = response.result else { return true }
         if let record = snapshot.existing(subject.rawValue) {

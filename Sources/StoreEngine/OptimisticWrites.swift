@@ -20,13 +20,15 @@ extension MutationRequest {
         var writer = WriteSetWriter()
         var written: Set<DataID> = []
         var trial = Trial(on: head)
+        let now = access.judge(of: head)
         for record in field.expectedRecords(in: value, head.symbols) {
             // The answer may show more records than the mutation changes.
             if let known = head.existing(record.id.rawValue) {
-                guard access.mayUpdate(known, in: head) else { continue }
-            } else if !access.mayCreate(ofType: record.type) {
+                guard now.sees(known), now.mayUpdate(known) else { continue }
+            } else if !now.mayCreate(ofType: record.type) {
                 return nil
             }
+            guard record.fields.allSatisfy({ now.mayExpect($0.value) }) else { return nil }
             writer.write(record.id, type: record.type, fields: record.fields)
             trial.write(record.id, type: record.type, fields: record.fields)
             written.insert(record.id)
@@ -35,7 +37,7 @@ extension MutationRequest {
             let finder = payload.parent, let named = arguments.mutationInput[finder.input],
             let parent = finder.find(named, in: head),
             let type = head.type(of: parent), written.contains(node),
-            head.existing(node.rawValue) == nil || access.mayUpdate(parent, in: head)
+            now.sees(parent), head.existing(node.rawValue) == nil || now.mayUpdate(parent)
         {
             writer.write(
                 head.dataID(parent), type: head.symbols.nameString(type),
@@ -81,8 +83,12 @@ private struct Trial {
         var expected = head
         var changes = ChangeSet()
         expected.apply(writer.writeSet, changes: &changes)
+        let then = access.judge(of: expected)
         return changes.fields.allSatisfy { expected.isAlone(with: $0, since: head) }
-            && written.allSatisfy { expected.allows($0, since: head, access) }
+            && written.allSatisfy { id in
+                guard let record = expected.existing(id.rawValue) else { return true }
+                return head.row(record) == nil ? then.mayCreate(record) : then.mayUpdate(record)
+            }
     }
 }
 
@@ -104,12 +110,5 @@ extension Snapshot {
             let key = symbols.nameString(field.key)
             return fieldValue(key, of: holder) != fieldValue(key, of: field.record)
         }
-    }
-
-    /// Whether a record might be written like this.
-    fileprivate func allows(_ id: DataID, since head: Snapshot, _ access: MutationAccess) -> Bool {
-        guard let record = existing(id.rawValue) else { return true }
-        return head.row(record) == nil
-            ? access.mayCreate(record, in: self) : access.may(.update, record, in: self)
     }
 }

@@ -46,6 +46,9 @@ struct ServerLogTests {
 
     @Test func aStartNamesTheTypesThatNobodyMayUse() async throws {
         func warnings(_ options: String...) async throws -> [String] {
+            try await warnings(options)
+        }
+        func warnings(_ options: [String]) async throws -> [String] {
             let server = try await RunningServer(
                 sandbox.start(
                     ["serve", "--schema", Sandbox.todoSchema, "--memory", "--port", "0"] + options))
@@ -57,6 +60,14 @@ struct ServerLogTests {
         #expect(warned.first?.contains("No @access opens User, Todo: ") == true, "\(warned)")
         #expect(try await warnings("--token", "secret").isEmpty)
         #expect(try await warnings().isEmpty)
+        // Rules that nobody is subject to are a mistake in the options.
+        let rules = try sandbox.write(
+            "extend type Todo @access(read: { viewer: true })", to: "rules.graphql")
+        for options in [[], ["--token", "secret"]] {
+            let warned = try await warnings(options + ["--schema", rules])
+            #expect(warned.count == 1)
+            #expect(warned.first?.contains("no client is subject to them") == true, "\(warned)")
+        }
         let open = try sandbox.write(
             "extend schema @access(default: OPEN)", to: "open.graphql")
         #expect(

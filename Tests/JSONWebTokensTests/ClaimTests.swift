@@ -164,7 +164,7 @@ import Testing
         #expect(
             viewer.claims == [
                 "sub": "ada", "exp": 1_700_000_060, "text": "é", "whole": 1, "part": 1.5,
-                "yes": true, "no": false, "list": ["a", 1, true], "empty": [],
+                "yes": true, "no": false, "list": ["a", 1, true], "empty": [], "mixed": ["a"],
             ])
     }
 }

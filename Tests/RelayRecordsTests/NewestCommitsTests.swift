@@ -20,7 +20,7 @@ import Testing
         for sequence in 1...200 { newest.append(commit(UInt64(sequence), size: 1)) }
         #expect(newest.kept.map(\.snapshot.sequence) == [198, 199, 200])
         #expect(newest.base.sequence == 197 && newest.head.sequence == 200)
-        #expect(newest.after(196) == nil && newest.after(198)?.count == 2)
+        #expect(newest.missed(after: 196) == nil && newest.missed(after: 198)?.commits.count == 2)
         #expect(newest.snapshot(at: 196) == nil && newest.snapshot(at: 201) == nil)
         #expect(newest.snapshot(at: 199)?.sequence == 199)
     }

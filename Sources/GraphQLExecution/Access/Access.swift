@@ -142,6 +142,11 @@ package final class Access {
         return present.mayRead(field, of: now, &dependencies)
     }
 
+    package func mayRead(_ field: NameIndex, of record: RecordIndex) -> Bool {
+        var dependencies: Dependencies?
+        return mayRead(field, of: record, &dependencies)
+    }
+
     /// The same record in the present; nil if it no longer exists.
     private func counterpart(of record: RecordIndex, in present: AccessState) -> RecordIndex? {
         let symbols = state.snapshot.symbols
@@ -159,12 +164,7 @@ package final class Access {
         return state.isMet(rule)
     }
 
-    /// Whether something may be done to a record, as it is in a state.
-    package func may(_ action: AccessAction, _ record: RecordIndex, in snapshot: Snapshot) -> Bool {
-        judge(of: snapshot).may(action, record)
-    }
-
-    /// For what may be done to many records of a state: remembers their types' rules.
+    /// Says what may be done to records of a state, and remembers their types' rules.
     package func judge(of snapshot: Snapshot) -> Judge {
         Judge(state: AccessState(identity, rules, snapshot))
     }
@@ -174,6 +174,11 @@ package final class Access {
 
         package func may(_ action: AccessAction, _ record: RecordIndex) -> Bool {
             state.may(action, record)
+        }
+
+        /// Whether no viewer with these claims may do something to a record of a type, whatever is in it.
+        package func isForbidden(_ action: AccessAction, ofType type: String) -> Bool {
+            state.isForbidden(action, ofType: type)
         }
     }
 

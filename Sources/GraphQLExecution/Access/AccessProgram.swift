@@ -148,8 +148,11 @@ final class AccessProgram {
             return .constant(
                 tag == .json ? isOneOf(step, slot, row) : hasOperand(step, slot, tag, row))
         case .links:
-            if tag == .link { return .constant(hasOperand(step, row.link(slot))) }
-            return .constant(tag == .links && listsOperand(step, record))
+            if tag == .link {
+                let linked = row.link(slot)
+                return .constant(hasOperand(step, linked) && exists(linked, &dependencies))
+            }
+            return .constant(tag == .links && listsOperand(step, record, &dependencies))
         case .behind:
             guard tag == .link else { return .unmet }
             let linked = row.link(slot)
@@ -157,10 +160,7 @@ final class AccessProgram {
             return behind(step, linked, &dependencies)
         case .isNull:
             guard tag == .link else { return .constant(row.holds(.null, under: step.pointee.key)) }
-            // It may be deleted, or created.
-            let linked = row.link(slot)
-            dependencies?.insert(linked, [], for: self)
-            return .constant(snapshot.row(linked) == nil)
+            return .constant(!exists(row.link(slot), &dependencies))
         case .isRecord, .handler: return .unmet
         }
     }
@@ -189,13 +189,28 @@ final class AccessProgram {
         return false
     }
 
-    private func listsOperand(_ step: UnsafeMutablePointer<Step>, _ owner: RecordIndex) -> Bool {
+    private func listsOperand(
+        _ step: UnsafeMutablePointer<Step>, _ owner: RecordIndex,
+        _ dependencies: inout Dependencies?
+    ) -> Bool {
         let first = Int(step.pointee.first)
-        return (first..<first + Int(step.pointee.count)).contains { index in
+        for index in first..<first + Int(step.pointee.count) {
             let record = RecordIndex(
                 rawValue: UInt32(truncatingIfNeeded: operands.address(index).pointee.word))
-            return snapshot.position(of: record, in: step.pointee.key, of: owner) != nil
+            if snapshot.position(of: record, in: step.pointee.key, of: owner) != nil,
+                exists(record, &dependencies)
+            {
+                return true
+            }
         }
+        return false
+    }
+
+    /// Whether a link leads to something: a record may be deleted, or created later.
+    @inline(__always)
+    private func exists(_ record: RecordIndex, _ dependencies: inout Dependencies?) -> Bool {
+        dependencies?.insert(record, [], for: self)
+        return snapshot.row(record) != nil
     }
 
     /// As ``Row/holds(_:under:)``, of a value that is no JSON text.

@@ -26,6 +26,22 @@ package indirect enum AccessRule: Sendable {
 }
 
 extension AccessRule {
+    /// Whether it looks at one of the fields, or may do so: Swift code does not say what it looks at.
+    func mayLook(at fields: Set<String>) -> Bool {
+        switch self {
+        case .all(let rules), .any(let rules): rules.contains { $0.mayLook(at: fields) }
+        case .not(let rule): rule.mayLook(at: fields)
+        case .claim, .viewer: false
+        case .handler: !fields.isEmpty
+        case .field(let test):
+            if case .behind(let rule) = test.expectation {
+                fields.contains(test.field) || rule.mayLook(at: fields)
+            } else {
+                fields.contains(test.field)
+            }
+        }
+    }
+
     func insertTestedFields(into fields: inout Set<String>) {
         switch self {
         case .all(let rules), .any(let rules):

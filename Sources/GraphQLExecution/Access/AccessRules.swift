@@ -102,7 +102,7 @@ package final class AccessRules: Sendable {
     ///   - goneTypes: stored types that are no more.
     ///   - goneFields: fields of stored types that are no more, by type.
     ///   - goneRoots: fields of the query type that are no more.
-    ///   - changedFields: names of fields that had values of another kind. Whatever a rule that looks at one decides is closed.
+    ///   - changedFields: names of fields that had values of another type. What a rule that may look at one decides is closed.
     package func closing(
         types goneTypes: [String], fields goneFields: [String: [String]], roots goneRoots: [String],
         rulesAbout changedFields: Set<String>
@@ -114,15 +114,12 @@ package final class AccessRules: Sendable {
         {
             return self
         }
-        func isStill(_ rule: AccessRule) -> Bool {
-            var tested: Set<String> = []
-            rule.insertTestedFields(into: &tested)
-            return tested.isDisjoint(with: changedFields)
-        }
         var (types, roots) = (types, roots)
         for (type, rules) in types {
-            if !isStill(rules.rule(for: .read)) { types[type]?.actions[.read] = nil }
-            for (field, rule) in rules.fields where !isStill(rule) {
+            if rules.rule(for: .read).mayLook(at: changedFields) {
+                types[type]?.actions[.read] = nil
+            }
+            for (field, rule) in rules.fields where rule.mayLook(at: changedFields) {
                 types[type]?.fields[field] = .closed
             }
         }
@@ -135,6 +132,9 @@ package final class AccessRules: Sendable {
         for root in goneRoots { roots[.query, default: [:]][root] = .closed }
         return AccessRules(isOpenByDefault, types, roots, cursorSeal, counts)
     }
+
+    /// Nothing is allowed to those who are restricted.
+    package static let closed = AccessRules(isOpenByDefault: false)
 
     /// Everything is allowed, also to those who are restricted.
     package static let none = AccessRules(isOpenByDefault: true)
@@ -162,6 +162,11 @@ package final class AccessRules: Sendable {
 
     /// There is no rule at all.
     package var isEmpty: Bool { isOpenByDefault && types.isEmpty && roots.isEmpty }
+
+    /// Whether the schema states a rule, beyond what holds by default.
+    package var areStated: Bool {
+        !roots.isEmpty || types.values.contains { !$0.actions.isEmpty || !$0.fields.isEmpty }
+    }
 
     /// Whether an identity may not see and do everything.
     package func restrict(_ identity: Identity) -> Bool { identity != .unrestricted && !isEmpty }

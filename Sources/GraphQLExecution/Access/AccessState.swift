@@ -111,7 +111,11 @@ final class AccessState {
 
     /// Whether no viewer with these claims may do something to a record of a type, whatever is in it.
     func isForbidden(_ action: AccessAction, ofType type: String) -> Bool {
-        program.add(rules.rules(ofType: type).rule(for: action)) == .unmet
+        if let type = snapshot.symbols.findName(type) {
+            return rule(for: action, ofType: type) == .unmet
+        }
+        // No record has the type yet.
+        return program.add(rules.rules(ofType: type).rule(for: action)) == .unmet
     }
 
     func isMet(_ rule: AccessRule, by record: RecordIndex) -> Bool {

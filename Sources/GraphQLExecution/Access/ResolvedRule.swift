@@ -101,8 +101,7 @@ extension ResolvedRule {
         case .id, .link, .links:
             let records = expected.compactMap { $0.idText.flatMap { symbols.findRecord($0) } }
             if test.content.isID {
-                // A record that is created with such an id is another one.
-                if records.isEmpty { return .constant(false) }
+                // Even if none of them exists: one that is created may be behind a link.
                 return .field(ResolvedTest(key: nil, expectation: .isRecord(records)))
             }
             // Even if none of them exists: one that is created may be linked.

@@ -45,12 +45,13 @@ package enum Identity: Sendable, Hashable {
     case nobody
     case viewer(Viewer)
 
-    /// The same with these claims only. Others may differ from one token of a viewer to the next.
+    /// The same with these claims only. Others may differ from one token of a viewer to the next, and so may the order in
+    /// lists, which rules take for sets: they are sorted, without repetitions.
     package func keeping(claims: Set<String>) -> Identity {
         guard case .viewer(let viewer) = self else { return self }
         let kept = viewer.claimValues.members.filter { claims.contains($0.key) }
         return .viewer(
-            Viewer(id: viewer.id, claimValues: JSONObject(kept.map { ($0.key, $0.value) })))
+            Viewer(id: viewer.id, claimValues: JSONObject(kept.map { ($0.key, $0.value.asSet) })))
     }
 
     /// Who sent a mutation that is in the log, without claims.
@@ -74,5 +75,18 @@ package enum Identity: Sendable, Hashable {
         case .nobody: ""
         case .viewer(let viewer): viewer.id
         }
+    }
+}
+
+extension JSONValue {
+    fileprivate var asSet: JSONValue {
+        guard case .array(let elements) = self, elements.count > 1 else { return self }
+        let texts = elements.map { ($0.canonical.text, $0) }.sorted { $0.0 < $1.0 }
+        var last: String?
+        return .array(
+            texts.compactMap { text, element in
+                defer { last = text }
+                return text == last ? nil : element
+            })
     }
 }

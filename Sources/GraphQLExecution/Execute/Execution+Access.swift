@@ -59,9 +59,9 @@ extension Execution {
     /// The edge of a payload, if its record and the record with the list exist for whom the execution is.
     mutating func visible(_ edge: PayloadEdge?) -> PayloadEdge? {
         guard let edge, access != nil else { return edge }
-        guard isVisible(edge.record, for: .link), isVisible(edge.owner, for: .link) else {
-            return nil
-        }
+        guard isVisible(edge.record, for: .link), isVisible(edge.owner, for: .link),
+            mayRead(edge.key, of: edge.owner)
+        else { return nil }
         return edge
     }
 }

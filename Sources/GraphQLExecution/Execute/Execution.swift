@@ -53,10 +53,10 @@ package struct Execution: ~Copyable {
     ///   - cursorSeal: nil: cursors are sealed for who may not see everything, with the seal of the rules.
     package init(
         _ plan: Plan, variables: CoercedVariables, on snapshot: Snapshot,
-        schema: ExecutableSchema, identity: Identity, present: Snapshot? = nil,
-        recordsDependencies: Bool = false, cursorSeal: CursorSeal? = nil
+        schema: ExecutableSchema, rules: AccessRules? = nil, identity: Identity,
+        present: Snapshot? = nil, recordsDependencies: Bool = false, cursorSeal: CursorSeal? = nil
     ) {
-        let access = Access(identity, schema.access, on: snapshot, present: present)
+        let access = Access(identity, rules ?? schema.access, on: snapshot, present: present)
         self.identity = identity
         self.access = access
         let seal = cursorSeal ?? (access == nil ? nil : schema.access.cursorSeal)

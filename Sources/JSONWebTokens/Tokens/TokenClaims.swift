@@ -80,14 +80,18 @@ struct TokenClaims {
 
     private var plainClaims: JSONObject {
         JSONObject(
-            members.members.lazy.filter { Self.isPlain($0.value) }.map { ($0.key, $0.value) })
+            members.members.compactMap { member in
+                Self.plain(member.value).map { (member.key, $0) }
+            })
     }
 
-    private static func isPlain(_ value: JSONValue) -> Bool {
-        switch value {
-        case .array(let elements): elements.allSatisfy(isScalar)
-        default: isScalar(value)
+    private static func plain(_ value: JSONValue) -> JSONValue? {
+        // One odd element does not make the others untrue: a rule may say who is left out.
+        if case .array(let elements) = value {
+            let scalars = elements.filter(isScalar)
+            return scalars.isEmpty && !elements.isEmpty ? Optional.none : .array(scalars)
         }
+        return isScalar(value) ? value : Optional.none
     }
 
     private static func isScalar(_ value: JSONValue) -> Bool {

@@ -42,12 +42,7 @@ package struct NewestCommits: Sendable {
         }
     }
 
-    /// The commits after an event; nil if not all of them are kept.
-    package func after(_ sequence: UInt64) -> ArraySlice<MutationCommit>? {
-        base.sequence <= sequence ? commits[firstIndex(after: sequence)...] : nil
-    }
-
-    /// The same, and the state before the first of them.
+    /// The commits after an event, and the state before the first of them; nil if not all of them are kept.
     package func missed(
         after sequence: UInt64
     ) -> (before: Snapshot, commits: ArraySlice<MutationCommit>)? {

@@ -41,8 +41,8 @@ package struct MutationAccess {
     /// Asked before anything is written.
     /// - Throws: that no record of the type may be created.
     func checkCreation(ofType type: String) throws(ExecutionError) {
-        guard let access, !mayCreate(ofType: type) else { return }
-        throw refusal(.create, type, access)
+        guard asksTypes, let access else { return }
+        if access.isForbidden(.create, ofType: type) { throw refusal(.create, type, access) }
     }
 
     /// Whether a record exists for whoever sends the mutation, or only since it runs. A mutation with a rule of its own
@@ -54,26 +54,46 @@ package struct MutationAccess {
 
     // MARK: What is expected
 
-    // Others see it before the mutation has shown what it does, so records that exist are judged by their types even if the
-    // mutation has a rule of its own.
-
-    package func mayUpdate(_ record: RecordIndex, in snapshot: Snapshot) -> Bool {
-        access?.isVisible(record, for: .input) ?? true && may(.update, record, in: snapshot)
+    package func judge(of snapshot: Snapshot) -> Judge {
+        Judge(
+            access: access, asksTypes: asksTypes, snapshot: snapshot,
+            judge: access?.judge(of: snapshot))
     }
 
-    package func may(
-        _ action: AccessAction, _ record: RecordIndex, in snapshot: Snapshot
-    ) -> Bool {
-        access?.may(action, record, in: snapshot) ?? true
-    }
+    /// What may be expected of the records of a state.
+    ///
+    /// Others see it before the mutation has shown what it does, so records that exist are judged by their types even if the
+    /// mutation has a rule of its own.
+    package struct Judge {
+        fileprivate let access: Access?
+        fileprivate let asksTypes: Bool
+        fileprivate let snapshot: Snapshot
+        fileprivate let judge: Access.Judge?
 
-    package func mayCreate(_ record: RecordIndex, in snapshot: Snapshot) -> Bool {
-        !asksTypes || may(.create, record, in: snapshot)
-    }
+        package func mayUpdate(_ record: RecordIndex) -> Bool {
+            judge?.may(.update, record) ?? true
+        }
 
-    package func mayCreate(ofType type: String) -> Bool {
-        guard asksTypes, let access else { return true }
-        return !access.isForbidden(.create, ofType: type)
+        package func mayCreate(_ record: RecordIndex) -> Bool {
+            !asksTypes || judge?.may(.create, record) ?? true
+        }
+
+        package func mayCreate(ofType type: String) -> Bool {
+            !asksTypes || !(judge?.isForbidden(.create, ofType: type) ?? false)
+        }
+
+        /// - Parameter record: of the state that the mutation begins with.
+        package func sees(_ record: RecordIndex) -> Bool {
+            access?.isVisible(record, for: .input) ?? true
+        }
+
+        /// Whether a value may be expected: a link to a record that exists leads to one that is visible.
+        package func mayExpect(_ value: FieldValue) -> Bool {
+            guard case .link(let id) = value, let record = snapshot.existing(id.rawValue) else {
+                return true
+            }
+            return sees(record)
+        }
     }
 
     // MARK: Checks
@@ -119,12 +139,14 @@ package struct MutationAccess {
         guard asksTypes, let access else { return }
         let (before, after) = (draft.base, draft.snapshot)
         let (then, now) = (access.judge(of: before), access.judge(of: after))
+        let listing = draft.recordsThatOnlyListNewOnes
         for record in draft.writtenRecords {
             switch (before.row(record) != nil, after.row(record) != nil) {
             case (false, false): continue
             case (false, true): try check(.create, record, in: after, access, now)
             case (true, false): try check(.delete, record, in: before, access, then)
             case (true, true):
+                if listing.contains(record) { continue }
                 try check(.update, record, in: before, access, then)
                 try check(.update, record, in: after, access, now)
             }
@@ -133,6 +155,34 @@ package struct MutationAccess {
 }
 
 extension Draft {
+    /// The records of which nothing has changed but that new records are in their lists. As with `@create(into:)`, that asks
+    /// nothing of them.
+    fileprivate var recordsThatOnlyListNewOnes: Set<RecordIndex> {
+        var (listing, changed): (Set<RecordIndex>, Set<RecordIndex>) = ([], [])
+        for field in changes.fields {
+            if onlyListsNewRecords(field) {
+                listing.insert(field.record)
+            } else {
+                changed.insert(field.record)
+            }
+        }
+        return listing.subtracting(changed)
+    }
+
+    private func onlyListsNewRecords(_ field: ChangeSet.Field) -> Bool {
+        func list(in state: Snapshot) -> LinkList? {
+            guard let row = state.row(field.record) else { return nil }
+            guard let slot = row.slot(of: field.key), row.tag(slot) != .absent else {
+                return .empty
+            }
+            return row.tag(slot) == .links ? row.links(slot) : nil
+        }
+        guard let before = list(in: base), let after = list(in: snapshot) else { return false }
+        guard let splice = after.splice(from: before) else { return true }
+        return splice.removed.isEmpty
+            && splice.inserted.allSatisfy { $0.map { base.row($0) == nil } ?? false }
+    }
+
     /// Each once, in the order in which they were written.
     fileprivate var writtenRecords: [RecordIndex] {
         var seen: Set<RecordIndex> = []

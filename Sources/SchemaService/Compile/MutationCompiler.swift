@@ -16,6 +16,8 @@ struct MutationDefinition: Sendable {
     let subject: String?
     /// The possible types of the record that the mutation is about.
     let recordTypes: [TypeID]
+    /// Whether fields of that record may be set from the input fields.
+    let writesInput: Bool
     let serve: @Sendable (Symbols) -> ServedMutation
 }
 
@@ -68,11 +70,13 @@ struct MutationCompiler {
             definitions[field.name] = MutationDefinition(
                 field: field, inputName: site.input.name, inputFields: site.input.inputFields,
                 payload: site.payload, references: plan.references, subject: plan.subject,
-                recordTypes: recordTypes(of: plan, isByProgram: registered != nil)
+                recordTypes: recordTypes(of: plan, isByProgram: registered != nil),
+                writesInput: registered != nil || site.kind == .create || site.kind == .update
             ) { [types] symbols in
                 let directive = makeHandler(symbols)
                 let inputs = InputRecords(
-                    field, references, types, symbols, isByProgram: registered != nil)
+                    field, references, types, symbols, isByProgram: registered != nil,
+                    hasChecks: !checks.isEmpty)
                 return registered?(directive.payload, inputs)
                     ?? .atOnce(
                         AtOnceMutation(
@@ -101,7 +105,7 @@ struct MutationCompiler {
         definitions[field.name] = MutationDefinition(
             field: field, inputName: site.inputName, inputFields: site.inputFields,
             payload: site.payload, references: site.references, subject: nil,
-            recordTypes: types.stored.map(\.id)
+            recordTypes: types.stored.map(\.id), writesInput: true
         ) { [types] symbols in
             served(
                 site.payloadSource(symbols),

@@ -98,7 +98,7 @@ extension MutationSite {
                 list: MutatedList(list, symbols),
                 payload: PayloadSource(
                     parent: parent, list: hasEdge ? symbols.name(list.name) : nil,
-                    isDeletion: false, isAboutParent: true))
+                    isDeletion: false, changedList: symbols.name(list.name)))
         }
         return plan
     }

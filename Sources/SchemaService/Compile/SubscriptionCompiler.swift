@@ -104,7 +104,8 @@ struct SubscriptionCompiler {
                     mutation.inputFields.first { $0.name == argument.name }.map {
                         ArgumentComparison(
                             input: $0, records: records,
-                            isSubject: mutation.subject == argument.name)
+                            isSubject: mutation.subject == argument.name,
+                            isWritten: mutation.writesInput)
                     }
                 }
             }

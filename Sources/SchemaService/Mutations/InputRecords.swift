@@ -7,7 +7,7 @@ import RelayJSON
 /// handler's input, what the log keeps of it, and subscriptions that compare their arguments with it.
 ///
 /// Inputs that a directive uses, or that name the record of a payload's field, name records of known types, by id or unique
-/// value. In other mutations every `ID` is the id of a record, of whatever type.
+/// value. In other mutations every `ID` is the id of a record, of whatever type, to whom rules restrict.
 struct InputRecords: Sendable {
     /// The root field.
     let field: SchemaField
@@ -16,10 +16,13 @@ struct InputRecords: Sendable {
     let finders: [String: RecordFinder]
     /// Only Swift code knows what the mutation does.
     let isByProgram: Bool
+    /// Swift code runs before any directive: the mutation itself, or its checks.
+    let isReadByProgram: Bool
 
     /// The arguments with ids in place of everything that names a record.
-    /// - Throws: `NOT_FOUND` if there is no such record, or none for whoever asks. A directive does that by itself, in the
-    ///   order of its steps, so what it does not find is left as it is.
+    /// - Throws: `NOT_FOUND` if there is no such record, or none for whoever asks. A directive without checks does that by
+    ///   itself, in the order of its steps, so what it does not find is left as it is. So is an `ID` of which nothing more
+    ///   is known where nothing is hidden: it may be one that the mutation creates, or belong to another system.
     func arguments(
         naming arguments: JSONObject, _ snapshot: Snapshot, _ access: MutationAccess
     ) throws(ExecutionError) -> JSONObject {
@@ -30,8 +33,9 @@ struct InputRecords: Sendable {
             if let record = access.find(value, lookup, in: snapshot) {
                 return .string(snapshot.dataID(record).rawValue)
             }
-            if !isByProgram { return value }
+            if !isReadByProgram { return value }
             if let finder { throw finder.refusal(of: value) }
+            if access.access == nil { return value }
             throw ExecutionError(
                 """
                 Could not run \(field.name): there is no record whose id is \(value.described) \
@@ -108,10 +112,11 @@ struct InputRecords: Sendable {
 extension InputRecords {
     init(
         _ field: SchemaField, _ references: [String: RecordReference], _ types: ServiceTypes,
-        _ symbols: Symbols, isByProgram: Bool
+        _ symbols: Symbols, isByProgram: Bool, hasChecks: Bool = false
     ) {
         self.init(
             field: field, schema: types.schema,
-            finders: references.mapValues { $0.finder(types, symbols) }, isByProgram: isByProgram)
+            finders: references.mapValues { $0.finder(types, symbols) }, isByProgram: isByProgram,
+            isReadByProgram: isByProgram || hasChecks)
     }
 }

@@ -9,8 +9,8 @@ package struct PayloadSource: Sendable {
     package let list: NameIndex?
     /// Whether the record is deleted, leaving only its id. Nil for Swift code, which may have deleted it.
     let isDeletion: Bool?
-    /// Nothing but the parent's list has changed.
-    var isAboutParent = false
+    /// The parent's list, if nothing else has changed.
+    var changedList: NameIndex?
 
     /// The payload of a mutation in the log.
     /// - Parameter snapshot: the state right after the response.

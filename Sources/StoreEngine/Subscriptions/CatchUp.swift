@@ -246,10 +246,8 @@ package final class CatchUp: Sendable {
             var size = DeliverySize()
             for commit in missed.prefix(Self.settleInterval) {
                 sequence = commit.snapshot.sequence
-                // Who may not see everything is told of a deletion by the state before it.
                 let told = pass.tell(
-                    commit.intent, commit.response, from: pass.looksBefore ? before : nil,
-                    commit.snapshot)
+                    commit.intent, commit.response, from: before, commit.snapshot)
                 before = commit.snapshot
                 for held in told.held { deliverLater(held, at: sequence, outputs) }
                 for request in told.unmade { resumeOnceDrained(request, after: sequence - 1) }
@@ -387,6 +385,7 @@ package final class CatchUp: Sendable {
         var size = DeliverySize()
         while replay.snapshot.sequence < end, !pass.isEmpty {
             let step: PastReplay.Step
+            // Otherwise the fold need not copy what it changes.
             let before = pass.looksBefore ? replay.snapshot : nil
             do {
                 step = try await replay.step()

@@ -91,7 +91,6 @@ struct CatchUpPass {
             return true
         }
         if byteCount > byteLimit { return false }
-        if service.access.restrict(request.request.identity) { looksBefore = true }
         let operation = try operations.operation(ofAccepted: request.request)
         let variables = try operation.coerce(request.request.variables)
         let key = SubscriptionGroup.Key(
@@ -118,7 +117,7 @@ struct CatchUpPass {
         // The names of fields and types are the same in all states.
         let normalization =
             request.sendsRecords ? try present.normalization(for: request.request) : nil
-        if !question.arguments.isEmpty { looksBefore = true }
+        if question.looksBefore(service) { looksBefore = true }
         count(operation.documentPart)
         count(plan.part)
         if let normalization { count(normalization.part) }
@@ -205,13 +204,12 @@ struct CatchUpPass {
         fileprivate(set) var unmade: [SubscriptionRequest] = []
     }
 
-    /// Whether the state before each mutation is looked at as well: somebody may not see everything, or an argument may name
-    /// a record that is gone.
+    /// Whether somebody needs the state before each mutation.
     private(set) var looksBefore = false
 
     /// The deliveries that a mutation causes.
     /// - Parameters:
-    ///   - before: the state right before the mutation, if it ``looksBefore``.
+    ///   - before: the state right before the mutation; nil unless it ``looksBefore``.
     ///   - snapshot: the state right after it.
     mutating func tell(
         _ intent: MutationIntent, _ response: MutationResponse, from before: Snapshot?,

@@ -32,6 +32,12 @@ struct EventQuestion {
         arguments = try execution.rootArguments(0)
     }
 
+    /// Whether the state before a mutation is needed: somebody who may not see everything is told of a deletion by it, and
+    /// an argument may name a record that is gone.
+    func looksBefore(_ service: SchemaService) -> Bool {
+        !arguments.isEmpty || service.access.restrict(identity)
+    }
+
     /// The result of a mutation for the subscription; nil if it is not one of its events. A mutation that the
     /// schema no longer has never is.
     /// - Parameter present: a subscriber that was away gets nothing that is hidden from it now.
@@ -47,8 +53,8 @@ struct EventQuestion {
     ) -> Answer? {
         guard events.mutations.contains(mutation.intent.field) else { return nil }
         let present = present.sequence == mutation.snapshot.sequence ? nil : present
-        let access = Access(
-            identity, service.access, on: mutation.snapshot, present: present)
+        let rules = service.access(to: mutation.snapshot)
+        let access = Access(identity, rules, on: mutation.snapshot, present: present)
         // One about a record that is hidden is none, whatever it was asked for.
         if let access, events.isAboutRecords, !mutation.isVisible(to: access) { return nil }
         let event = events.event(
@@ -56,7 +62,7 @@ struct EventQuestion {
         return event.map {
             Answer(
                 question: self, event: $0, snapshot: mutation.snapshot, present: present,
-                service: service)
+                schema: service.executable, rules: rules)
         }
     }
 
@@ -66,12 +72,13 @@ struct EventQuestion {
         fileprivate let event: Result<ObjectValue, ExecutionError>
         fileprivate let snapshot: Snapshot
         fileprivate let present: Snapshot?
-        fileprivate let service: SchemaService
+        fileprivate let schema: ExecutableSchema
+        fileprivate let rules: AccessRules
 
         func result() -> ExecutedResult {
             var execution = Execution(
                 question.plan, variables: question.variables, on: snapshot,
-                schema: service.executable, identity: question.identity, present: present)
+                schema: schema, rules: rules, identity: question.identity, present: present)
             return execution.result(of: event)
         }
     }

@@ -28,12 +28,7 @@ package final class RecentCommits: Sendable {
 
     func append(_ commit: MutationCommit) { state.withLock { $0.append(commit) } }
 
-    /// Every commit after an event; nil when not all of them are kept.
-    func commits(after sequence: UInt64) -> ArraySlice<MutationCommit>? {
-        state.withLock { $0.after(sequence) }
-    }
-
-    /// The same, and the state before the first of them: a moment later it may not be kept any more.
+    /// Every commit after an event, and the state before the first of them; nil when not all of them are kept.
     func missed(
         after sequence: UInt64
     ) -> (before: Snapshot, commits: ArraySlice<MutationCommit>)? {

@@ -36,8 +36,8 @@ extension SubscriptionTable {
             }
             // If much was missed, catch-up happens elsewhere: paced, and executed once for equal
             // subscriptions.
-            guard let missed = recent.commits(after: cursor.sequence),
-                missed.count <= Self.resumeLimit
+            guard let missed = recent.missed(after: cursor.sequence),
+                missed.commits.count <= Self.resumeLimit
             else { return send(request, behind: cursor.sequence, dropping: group) }
             announce(request.sink, recovered: true, cursor.sequence)
             if let (rest, told) = tell(request, missed, behind: cursor.sequence, group) {
@@ -47,7 +47,8 @@ extension SubscriptionTable {
             // A pass over memory ends where the head was when it started. If much has arrived since, another
             // pass delivers it. Each pass gets further than the one before, so the loop always makes
             // progress.
-            guard let missed = recent.commits(after: sequence), missed.count <= Self.resumeLimit
+            guard let missed = recent.missed(after: sequence),
+                missed.commits.count <= Self.resumeLimit
             else { return send(request, behind: sequence, dropping: group) }
             if let (rest, told) = tell(request, missed, behind: sequence, group) {
                 return send(rest, behind: told, dropping: group)
@@ -81,16 +82,17 @@ extension SubscriptionTable {
     /// - Returns: if room ran out, the rest of the request, and the event up to which everything was
     ///   delivered.
     private mutating func tell(
-        _ request: SubscriptionRequest, _ missed: ArraySlice<MutationCommit>, behind start: UInt64,
+        _ request: SubscriptionRequest,
+        _ missed: (before: Snapshot, commits: ArraySlice<MutationCommit>), behind start: UInt64,
         _ group: SubscriptionGroup
     ) -> (rest: SubscriptionRequest, told: UInt64)? {
         var request = request
         var told = start
-        for commit in missed {
+        var before = missed.before
+        for commit in missed.commits {
             if request.sink.isFull { return (request.starting(.after(told)), told) }
             told = commit.snapshot.sequence
-            let before =
-                service.access.restrict(group.identity) ? recent.snapshot(at: told - 1) : nil
+            defer { before = commit.snapshot }
             guard let result = event(self.told(commit, before: before), for: group) else {
                 continue
             }

@@ -98,8 +98,8 @@ import Testing
         let isVisible = access.isVisible(record, for: .lookup)
         switch subject {
         case .action(.read): return isVisible
-        case .action(.create): return access.may(.create, record, in: snapshot)
-        case .action(let action): return isVisible && access.may(action, record, in: snapshot)
+        case .action(.create): return access.judge(of: snapshot).may(.create, record)
+        case .action(let action): return isVisible && access.judge(of: snapshot).may(action, record)
         case .field(let name):
             guard let key = snapshot.symbols.findName(name) else { return isVisible }
             return isVisible && access.mayRead(key, of: record)

@@ -255,6 +255,67 @@ struct AccessTests {
     }
 
     /// Whether the record with the list is visible decides about an edge, so viewers share no group.
+    /// A link to a record that is deleted is no link, also for whoever has its id.
+    @Test func whoIsDeletedIsLinkedToNoMore() async throws {
+        let engine = try await EngineUnderTest(
+            sdl: """
+                interface Node { id: ID! }
+                type Person implements Node @access(read: { viewer: true } delete: { viewer: true }) { id: ID! }
+                type Doc implements Node @access(read: { any: [{ field: { owner: "$viewer" } }, { field: { members: "$viewer" } }] }) {
+                  id: ID! owner: Person members: [Person!]
+                }
+                type Open implements Node @access(read: { not: { field: { owner: "$viewer" } } }) { id: ID! owner: Person }
+                type Query { node(id: ID!): Node docs: [Doc!]! @list(type: "Doc") opens: [Open!]! @list(type: "Open") }
+                type Mutation { remove(input: RemoveInput!): RemovePayload @delete(type: "Person") }
+                input RemoveInput { id: ID! }
+                type RemovePayload { deletedPersonId: ID }
+                """, handlers: Handlers(),
+            seed: """
+                {"id":"ann","type":"Person","fields":{}}
+                {"id":"a","type":"Doc","fields":{"owner":{"ref":"ann"}}}
+                {"id":"b","type":"Doc","fields":{"members":{"refs":["ann"]}}}
+                {"id":"c","type":"Open","fields":{"owner":{"ref":"ann"}}}
+                """)
+        let sink = try engine.subscribe(
+            "query @live { docs { id } opens { id } }", as: Self.ann)
+        let before = try await engine.results(of: sink, count: 1)
+        #expect(before.last?["data"]?.text == #"{"docs":[{"id":"a"},{"id":"b"}],"opens":[]}"#)
+        _ = try await engine.run("mutation { remove(input: { id: \"ann\" }) { deletedPersonId } }")
+        let after = try await engine.results(of: sink, count: 2)
+        #expect(after.last?["data"]?.text == #"{"docs":[],"opens":[{"id":"c"}]}"#)
+    }
+
+    /// An id may come into being later, and be linked to.
+    @Test func whoeverComesLaterIsFoundBehindALink() async throws {
+        var handlers = Handlers()
+        handlers.mutation("join") { records, _ in
+            let person = records.create(dataID: "ann", typeName: "Person")
+            records["a"]?.setLinkedRecord("owner", record: person)
+            return person.dataID
+        }
+        let engine = try await EngineUnderTest(
+            sdl: """
+                interface Node { id: ID! }
+                type Person implements Node @access(read: { viewer: true }) { id: ID! }
+                type Doc implements Node @access(read: { field: { owner: { id: "$viewer" } } }) { id: ID! owner: Person }
+                type Query { node(id: ID!): Node docs: [Doc!]! @list(type: "Doc") }
+                type Mutation { join(input: JoinInput): JoinPayload }
+                input JoinInput { clientMutationId: String }
+                type JoinPayload { person: Person }
+                """, handlers: handlers,
+            seed: """
+                {"id":"bob","type":"Person","fields":{}}
+                {"id":"a","type":"Doc","fields":{"owner":{"ref":"bob"}}}
+                """)
+        let sink = try engine.subscribe("query @live { docs { id } }", as: Self.ann)
+        let before = try await engine.results(of: sink, count: 1)
+        #expect(before.last?["data"]?.text == #"{"docs":[]}"#)
+        let joined = try await engine.run("mutation { join { person { id } } }")
+        #expect(joined.firstErrorCode == nil, "\(joined)")
+        let after = try await engine.results(of: sink, count: 2)
+        #expect(after.last?["data"]?.text == #"{"docs":[{"id":"a"}]}"#)
+    }
+
     @Test func payloadEdgesDependOnTheListsOwner() async throws {
         let engine = try await engine()
         for viewer in [Self.ann, Self.bob] {

@@ -12,11 +12,17 @@ import Testing
 struct EventArgumentAccessTests {
     private static let schema = """
         interface Node { id: ID! }
-        type Person implements Node @access(read: { any: [{ field: { id: "$viewer" } }, { claim: { roles: "admin" } }] }) { id: ID! name: String login: String @unique }
-        type Folder implements Node @access(read: { field: { owner: "$viewer" } } update: { viewer: true }) {
+        type Person implements Node @access(read: { any: [{ field: { id: "$viewer" } }, { claim: { roles: "admin" } }] }) {
+          id: ID!
+          name: String
+          login: String @unique
+          email: String @unique @access(read: { field: { id: "$viewer" } })
+        }
+        type Folder implements Node @access(read: { any: [{ field: { owner: "$viewer" } }, { claim: { roles: "reader" } }] } update: { viewer: true }) {
           id: ID!
           owner: Person
           issues: [Issue!]
+          secrets: [Issue!] @access(read: { field: { owner: "$viewer" } })
         }
         type Issue implements Node @access(read: { viewer: true } update: { viewer: true }) {
           id: ID!
@@ -24,6 +30,7 @@ struct EventArgumentAccessTests {
           watchers: [Person!] @access(read: { claim: { roles: "admin" } })
           followers: [Person!]
           tags: [String!]
+          folder: Folder @access(read: { claim: { roles: "admin" } })
         }
         type Query { node(id: ID!): Node }
         type Mutation {
@@ -32,10 +39,11 @@ struct EventArgumentAccessTests {
           deletePerson(input: DeletePersonInput!): DeletedPayload @delete(type: "Person")
           moveIssue(input: MoveInput!): MovedPayload
           file(input: FileInput!): FilePayload @link(field: "Folder.issues", parent: "folderId", child: "issueId")
+          hide(input: FileInput!): FilePayload @link(field: "Folder.secrets", parent: "folderId", child: "issueId")
           take(input: FileInput!): FilePayload @unlink(field: "Folder.issues", parent: "folderId", child: "issueId")
         }
         input UpdateIssueInput { id: ID! title: String watcherIds: [ID!] followerIds: [ID!] tags: [String!] }
-        input UpdatePersonInput { id: ID! login: String clientMutationId: String }
+        input UpdatePersonInput { id: ID! login: String email: String clientMutationId: String }
         input DeletePersonInput { id: ID! clientMutationId: String }
         type PersonPayload { person: Person clientMutationId: String }
         type DeletedPayload { deletedPersonId: ID clientMutationId: String }
@@ -50,13 +58,14 @@ struct EventArgumentAccessTests {
           issueMoved(personId: ID, to: PlaceInput): MovedPayload @on(mutations: ["moveIssue"])
           personUpdated(id: ID): PersonPayload @on(mutations: ["updatePerson"])
           personDeleted(id: ID): DeletedPayload @on(mutations: ["deletePerson"])
-          filed: FilePayload @on(mutations: ["file", "take"])
+          filed(folderId: ID): FilePayload @on(mutations: ["file", "take"])
+          hidden: FilePayload @on(mutations: ["hide"])
         }
         """
 
     private static let seed = """
         {"id":"ann","type":"Person","fields":{"name":"Ann","login":"ann-login"}}
-        {"id":"bob","type":"Person","fields":{"name":"Bob","login":"bob-login"}}
+        {"id":"bob","type":"Person","fields":{"name":"Bob","login":"bob-login","email":"bob@example.org"}}
         {"id":"i","type":"Issue","fields":{"title":"One"}}
         {"id":"f","type":"Folder","fields":{"owner":{"ref":"ann"}}}
         """
@@ -65,7 +74,7 @@ struct EventArgumentAccessTests {
     private static let bob = Identity("bob")
     private static let admin = Identity.viewer(Viewer(id: "eve", claims: ["roles": ["admin"]]))
 
-    private func engine() async throws -> EngineUnderTest {
+    private func engine(recentCommits: Int = 4_096) async throws -> EngineUnderTest {
         var handlers = Handlers()
         handlers.mutation("moveIssue") { records, variables in
             if variables.input?["deletesPerson"] == true,
@@ -75,7 +84,8 @@ struct EventArgumentAccessTests {
             }
             return variables.input?["issueId"]?.stringValue.map { DataID($0) }
         }
-        return try await EngineUnderTest(sdl: Self.schema, handlers: handlers, seed: Self.seed)
+        return try await EngineUnderTest(
+            sdl: Self.schema, handlers: handlers, seed: Self.seed, recentCommits: recentCommits)
     }
 
     /// Whether a subscription with the argument is told of a mutation with the input.
@@ -88,21 +98,51 @@ struct EventArgumentAccessTests {
     }
 
     private func isTold(
-        _ subscription: String, when mutation: String, _ identity: Identity
+        _ subscription: String, when mutation: String, _ identity: Identity,
+        _ time: Time = .atOnce
     ) async throws -> Bool {
-        try await told("subscription { \(subscription) }", of: mutation, [identity]) == [true]
+        try await told("subscription { \(subscription) }", of: mutation, [identity], time) == [true]
+    }
+
+    /// When a subscriber is told.
+    enum Time: CaseIterable {
+        case atOnce
+        /// Right when it resumes.
+        case resumed
+        /// With others that have missed much.
+        case resumedFromMemory, resumedFromLog
     }
 
     /// Which of them are told, if all of them ask one server in this order.
     private func told(
-        _ subscription: String, of mutation: String, _ identities: [Identity]
+        _ subscription: String, of mutation: String, _ identities: [Identity],
+        _ time: Time = .atOnce
     ) async throws -> [Bool] {
-        let engine = try await engine()
-        let sinks = try identities.map { try engine.subscribe(subscription, as: $0) }
+        let engine = try await engine(recentCommits: time == .resumedFromLog ? 2 : 4_096)
+        let start = JSONValue.string(engine.cursor(engine.service.snapshot.sequence))
+        func subscribe(_ relay: JSONObject = [:]) throws -> [TestSink] {
+            try identities.map { try engine.subscribe(subscription, as: $0, relay: relay) }
+        }
+        var sinks = time == .atOnce ? try subscribe() : []
         let answer = try await engine.run("mutation { \(mutation) }")
         #expect(answer.firstErrorCode == nil, "\(answer)")
+        if time != .atOnce {
+            for _ in 0..<(time == .resumed ? 1 : 40) {
+                _ = try await engine.run(
+                    #"mutation { take(input: { folderId: "f" issueId: "i" }) { issue { id } } }"#)
+            }
+            try await engine.everyPublication()
+            sinks = try subscribe(["resume": start])
+            try await eventually("all to have resumed") {
+                engine.service.subscriptionCounts.subscriptions == sinks.count ? true : nil
+            }
+            _ = try await engine.run(
+                "mutation { updateIssue(input: { id: \"i\" }) { issue { id } } }")
+        }
         try await engine.everyPublication()
-        return sinks.map { !engine.resultsSoFar(of: $0).isEmpty }
+        return sinks.map { sink in
+            engine.resultsSoFar(of: sink).contains { ($0["data"] ?? .null) != .null }
+        }
     }
 
     /// The argument is named after the elements of a list, and the rule is the list's.
@@ -139,25 +179,41 @@ struct EventArgumentAccessTests {
     }
 
     /// Also of a record that the mutation deletes or gives another name, by whatever name.
-    @Test(arguments: [
-        ("personDeleted", "deletePerson(input: { id: \"NAME\" }) { deletedPersonId }"),
-        (
-            "personUpdated",
-            "updatePerson(input: { id: \"NAME\" login: \"robert\" }) { clientMutationId }"
-        ),
-    ])
-    func whoIsNotThereAnyMoreIsStillMeant(_ event: String, _ mutation: String) async throws {
+    @Test(
+        arguments: [
+            ("personDeleted", "deletePerson(input: { id: \"NAME\" }) { deletedPersonId }"),
+            (
+                "personUpdated",
+                "updatePerson(input: { id: \"NAME\" login: \"robert\" }) { clientMutationId }"
+            ),
+        ], Time.allCases)
+    func whoIsNotThereAnyMoreIsStillMeant(
+        _ mutation: (event: String, text: String), _ time: Time
+    ) async throws {
         for (asked, given) in [
             ("bob", "bob-login"), ("bob-login", "bob"), ("bob-login", "bob-login"), ("bob", "bob"),
         ] {
-            let subscription = "\(event)(id: \"\(asked)\") { clientMutationId }"
-            let mutation = mutation.replacing("NAME", with: given)
-            for identity in [.unrestricted, Self.admin, Self.bob] {
-                let isTold = try await isTold(subscription, when: mutation, identity)
-                #expect(isTold, "\(asked) \(given) \(identity)")
-            }
-            #expect(try await !isTold(subscription, when: mutation, Self.ann))
+            let told = try await told(
+                "subscription { \(mutation.event)(id: \"\(asked)\") { clientMutationId } }",
+                of: mutation.text.replacing("NAME", with: given),
+                [.unrestricted, Self.admin, Self.bob, Self.ann], time)
+            #expect(told == [true, true, true, false], "\(asked) \(given)")
         }
+    }
+
+    /// By nothing that the subscriber may not read: he would learn whose it is.
+    @Test(
+        arguments: [
+            "updatePerson(input: { id: \"bob\" email: \"b@example.org\" }) { clientMutationId }",
+            "updatePerson(input: { id: \"bob\" login: \"robert\" }) { clientMutationId }",
+            "deletePerson(input: { id: \"bob\" }) { clientMutationId }",
+        ], Time.allCases)
+    func noRecordIsMeantByAValueThatIsHidden(_ mutation: String, _ time: Time) async throws {
+        let event = mutation.hasPrefix("update") ? "personUpdated" : "personDeleted"
+        let told = try await told(
+            "subscription { \(event)(id: \"bob@example.org\") { clientMutationId } }", of: mutation,
+            [.unrestricted, Self.admin, Self.bob], time)
+        #expect(told == [true, false, true])
     }
 
     /// Texts are no ids, whatever records there are.
@@ -199,6 +255,29 @@ struct EventArgumentAccessTests {
                 #expect(told == [false, true, false])
             }
         }
+    }
+
+    /// Who may not read the list is not told what comes into it.
+    @Test func whatIsPutIntoAListThatIsHiddenIsNotTold() async throws {
+        let reader = Identity.viewer(Viewer(id: "dan", claims: ["roles": "reader"]))
+        let input = "(input: { folderId: \"f\" issueId: \"i\" }) { issue { id } }"
+        let subscription = "subscription { NAME { issue { id } } }"
+        #expect(
+            try await told(
+                subscription.replacing("NAME", with: "filed"), of: "file\(input)",
+                [Self.ann, reader, .unrestricted]) == [true, true, true])
+        #expect(
+            try await told(
+                subscription.replacing("NAME", with: "hidden"), of: "hide\(input)",
+                [Self.ann, reader, .unrestricted]) == [true, false, true])
+    }
+
+    /// The issue has a field of that name, which may not be read; it has nothing to do with the list.
+    @Test func anArgumentIsJudgedByTheFieldThatItSets() async throws {
+        #expect(
+            try await isTold(
+                "filed(folderId: \"f\") { issue { id } }",
+                when: "file(input: { folderId: \"f\" issueId: \"i\" }) { issue { id } }", Self.ann))
     }
 
     /// On one server as on one of their own: what decides for one does not decide for another.

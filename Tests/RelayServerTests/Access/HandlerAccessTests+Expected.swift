@@ -49,6 +49,8 @@ extension HandlerAccessTests {
         // His own, which he may change, but not into this.
         #expect(try await expected(task("t1", project: "open", owner: "bob"), as: bob) == ["t1"])
         #expect(try await expected(task("t1", project: "open", owner: "ann"), as: bob) == nil)
+        // Nor does it show anything of what is hidden from him.
+        #expect(try await expected(task("t1", project: "shut"), as: bob) == nil)
         // What the answer shows of others' records is not expected, and does no harm.
         #expect(
             try await expected(["task": ["id": "t2", "text": "hers"]], as: bob) == nil)
@@ -85,9 +87,14 @@ extension HandlerAccessTests {
 
     /// The mutation's own rule decides about what is new; what there is may be others'.
     @Test func aMutationWithARuleOfItsOwnExpectsNewRecords() async throws {
-        let new = task("c:5", project: "shut", edge: true)
+        let new: JSONValue = [
+            "task": ["id": "c:5", "text": "made up"], "taskEdge": ["node": ["id": "c:5"]],
+        ]
         #expect(try await expected(new, as: Self.bob) == nil)
         #expect(try await expected(new, as: Self.bob, of: "ship") == ["c:5", "open"])
+        // What is hidden from him has nothing of his.
+        let hidden = task("c:6", project: "shut", edge: true)
+        #expect(try await expected(hidden, as: Self.bob, of: "ship") == nil)
         #expect(
             try await expected(
                 ["task": ["id": "t2", "text": "hers"]], as: Self.bob, of: "ship") == nil)

@@ -56,7 +56,10 @@ struct HandlerAccessTests {
           addProject(input: AddProjectInput!): ProjectPayload @create(type: "Project")
           file(input: WriteInput!): WritePayload @access(if: { viewer: true })
           rename(input: RenameInput!): RenamePayload
+          updateTask(input: UpdateTaskInput!): UpdatePayload @update(type: "Task")
         }
+        input UpdateTaskInput { id: ID! text: String }
+        type UpdatePayload { task: Task }
         input ChargeInput { projectId: ID! text: String! }
         type ChargePayload { task: Task taskEdge: TaskEdge project: Project }
         input WriteInput { how: String! id: ID ids: [ID!] inner: WriteInput }
@@ -111,6 +114,10 @@ struct HandlerAccessTests {
                 })
         }
         for field in ["write", "file"] { handlers.mutation(field, Self.write) }
+        handlers.check("updateTask") { variables, _, records in
+            let task = variables.input?["id"]?.stringValue.flatMap { records[DataID($0)] }
+            if task?["text"] == "three" { throw HandlerError("This task is locked.") }
+        }
         handlers.mutation("rename") { records, variables in
             guard let id = variables.input?["projectId"]?.stringValue else { return nil }
             records[DataID(id)]?["name"] = variables.input?["name"]?.stringValue
@@ -145,6 +152,14 @@ struct HandlerAccessTests {
                 "members", records: members.filter { $0?.dataID != other?.dataID })
         case "delete": records.delete(dataID: id)
         case "name": records[id]?["name"] = words[2]
+        case "add":
+            let task = records.create(typeName: "Task")
+            task["text"] = "new"
+            task.setLinkedRecord("project", record: records[id])
+            records[id]?.connection("tasks")?.insert(task, edgeType: "TaskEdge", at: .end)
+            if words.count > 2 { records[id]?["name"] = words[2] }
+        case "list":
+            if let other { records[id]?.connection("tasks")?.move(nodeID: other.dataID, to: .end) }
         case "new":
             let project = records.create(typeName: "Project")
             project["name"] = words[1]
@@ -290,8 +305,12 @@ struct HandlerAccessTests {
                         .firstErrorCode == nil)
             }
         }
+        // From those who may see everything nothing is hidden: it may be an id that they make.
+        #expect(
+            try await write("text t1", as: .unrestricted, input: "id: \"none\"").firstErrorCode
+                == nil)
         // Nothing tells it from one that there is not.
-        for identity in [Self.bob, Self.ann, .unrestricted] {
+        for identity in [Self.bob, Self.ann] {
             let absent = try await write("text t1", as: identity, input: "id: \"none\"")
             #expect(absent.firstErrorCode == "NOT_FOUND")
             #expect(
@@ -299,6 +318,33 @@ struct HandlerAccessTests {
                     == "Could not run write: there is no record whose id is \"none\" (input.id). Nothing was changed."
             )
         }
+    }
+
+    /// Nor to the check of a mutation with a directive.
+    @Test func aCheckDoesNotRunForARecordThatIsHidden() async throws {
+        func update(_ id: String, as identity: Identity) async throws -> JSONValue {
+            try await engine.run(
+                "mutation { updateTask(input: { id: \"\(id)\", text: \"x\" }) { task { id } } }",
+                as: identity)
+        }
+        let hidden = try await update("t3", as: Self.bob)
+        let absent = try await update("none", as: Self.bob)
+        #expect(hidden.firstErrorCode == "NOT_FOUND")
+        #expect(
+            hidden.firstErrorMessage == absent.firstErrorMessage?.replacing("none", with: "t3"))
+        let locked = try await update("t3", as: Self.ann)
+        #expect(locked.firstErrorMessage?.contains("locked") == true, "\(locked)")
+        #expect(try await update("t1", as: Self.bob).firstErrorCode == nil)
+    }
+
+    /// As with `@create(into:)`: what is in the list is not the list's own.
+    @Test func whoeverMayCreateMayPutItIntoAList() async throws {
+        // He is a member, and may not change the project.
+        #expect(try await write("add open", as: Self.bob).firstErrorCode == nil)
+        // With anything else, or what was there before, it is a change.
+        #expect(try await write("add open renamed", as: Self.bob).firstErrorCode == "FORBIDDEN")
+        #expect(try await write("list open t1", as: Self.bob).firstErrorCode == "FORBIDDEN")
+        #expect(try await write("list open t1", as: Self.ann).firstErrorCode == nil)
     }
 
     /// Whether a unique value is taken is told to those who may write it.

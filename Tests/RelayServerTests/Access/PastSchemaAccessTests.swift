@@ -108,6 +108,69 @@ struct PastSchemaAccessTests {
         }
     }
 
+    /// Nor in a stream that is resumed, of records that are deleted by now.
+    @Test(arguments: [
+        // What was a text is a link, or a boolean.
+        (
+            then: "String", value: #""ann""#, now: "Person",
+            rule: #"{ not: { field: { mark: "$viewer" } } }"#
+        ),
+        ("String", #""yes""#, "Boolean", "{ not: { field: { mark: true } } }"),
+        ("[String!]", #"["yes"]"#, "String", #"{ not: { field: { mark: "yes" } } }"#),
+    ])
+    func aStreamTellsNothingThatHadOtherValues(
+        _ field: (then: String, value: String, now: String, rule: String)
+    ) async throws {
+        func schema(_ type: String, _ access: String) -> String {
+            """
+            extend schema @access(default: OPEN)
+            interface Node { id: ID! }
+            type Person implements Node { id: ID! }
+            type Note implements Node \(access) { id: ID! text: String mark: \(type) }
+            type Query { node(id: ID!): Node }
+            type Mutation {
+              write(input: WriteInput!): NotePayload @update(type: "Note")
+              remove(input: RemoveInput!): RemovePayload @delete(type: "Note")
+            }
+            input WriteInput { id: ID! text: String }
+            input RemoveInput { id: ID! }
+            type NotePayload { note: Note }
+            type RemovePayload { deletedNoteId: ID }
+            type Subscription { written: NotePayload @on(mutations: ["write"]) }
+            """
+        }
+        let then = try await EngineUnderTest(
+            sdl: schema(field.then, ""), handlers: Handlers(),
+            seed: """
+                {"id":"n","type":"Note","fields":{"mark":{"value":\(field.value)}}}
+                {"id":"other","type":"Note","fields":{}}
+                """)
+        let start = then.cursor(then.service.snapshot.sequence)
+        for mutation in [
+            "write(input: { id: \"n\", text: \"secret\" })", "remove(input: { id: \"n\" })",
+        ] {
+            #expect(
+                try await then.run("mutation { \(mutation) { __typename } }").firstErrorCode == nil)
+        }
+        let now = try await EngineUnderTest(
+            sdl: schema(field.now, "@access(read: \(field.rule))"), handlers: Handlers(),
+            after: then)
+        _ = try await now.run(
+            "mutation { write(input: { id: \"other\", text: \"last\" }) { __typename } }")
+        for (identity, texts) in [(Self.ann, ["last"]), (.unrestricted, ["secret", "last"])] {
+            let sink = try now.subscribe(
+                "subscription { written { note { text } } }", as: identity,
+                relay: ["resume": .string(start)])
+            let told = try await eventually("the last one") {
+                let told = now.resultsSoFar(of: sink).compactMap {
+                    $0["data"]?["written"]?["note"]?["text"]?.string
+                }
+                return told.last == "last" ? told : nil
+            }
+            #expect(told == texts)
+        }
+    }
+
     /// Lists that today's rules look into are indexed, as they are in the present.
     @Test func thePastHasTheIndexesOfTodaysRules() async throws {
         let types = """

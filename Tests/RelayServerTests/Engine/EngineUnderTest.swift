@@ -44,25 +44,36 @@ final class EngineUnderTest: Sendable {
 
     /// - Parameters:
     ///   - text: the schema, as the log has it.
+    ///   - former: an engine whose journal this goes on with, under this schema and without its seed.
     ///   - settling: passed by who waits until the sinks have taken everything.
     ///   - onSettle: done then.
     init(
         journal: GatedJournal = GatedJournal(), sdl text: String, handlers: Handlers,
-        seed: String, recentCommits: Int = 4_096, pastEvents: Int = 500_000,
+        seed: String = "", after former: EngineUnderTest? = nil, recentCommits: Int = 4_096,
+        pastEvents: Int = 500_000,
         resumeEvents: Int = 1_000_000, logger: Logger = ServiceSchema.noLogger,
         persisted: PersistedOperations = .init(),
         settling: Gate? = nil, onSettle: SettleHook? = nil,
         limits change: (inout GraphQLService.Limits) -> Void = { _ in }
     ) async throws {
         let schema = try ServiceSchema(text, handlers: handlers, logger: logger)
-        let seed = try SeedFile.read(Array(seed.utf8), for: schema, timeMicroseconds: 0)
-        let genesis = EventBody.genesis(schema: text, seed: seed.writes)
+        let journal = former?.journal ?? journal
+        var snapshot: Snapshot
+        let begin: EventBody
+        if let former {
+            snapshot = former.service.snapshot.indexed(by: schema.indexes)
+            begin = .schema(text)
+        } else {
+            let seed = try SeedFile.read(Array(seed.utf8), for: schema, timeMicroseconds: 0)
+            snapshot = Snapshot(indexes: schema.indexes)
+            begin = .genesis(schema: text, seed: seed.writes)
+        }
+        let sequence = snapshot.sequence
         _ = try await journal.append(
-            [NewEvent(timeMicroseconds: 0, body: genesis)], expecting: 0)
-        var snapshot = Snapshot(indexes: schema.indexes)
+            [NewEvent(timeMicroseconds: 0, body: begin)], expecting: sequence)
         var changes = ChangeSet()
         try snapshot.fold(
-            Event(sequence: 1, timeMicroseconds: 0, body: genesis), changes: &changes)
+            Event(sequence: sequence + 1, timeMicroseconds: 0, body: begin), changes: &changes)
         let inbox = Inbox()
         let ids = Numbers()
         self.ids = ids
