@@ -30,6 +30,9 @@ package struct MutationAccess {
         asksTypes = false
     }
 
+    /// Whether there may be records that do not exist for whoever sends the mutation.
+    var hidesRecords: Bool { access != nil }
+
     /// The record that a value names, if it exists for whoever sends the mutation.
     func find(_ value: JSONValue, _ lookup: Lookup, in snapshot: Snapshot) -> RecordIndex? {
         guard let text = value.recordName else { return nil }

@@ -168,9 +168,9 @@ struct HandlerWriteCheck: Sendable {
     ) throws(ExecutionError) {
         let snapshot = draft.snapshot
         guard snapshot.row(record) != nil, access.sees(record, since: draft.base) else {
-            throw refuse(
-                "\(path) links to \"\(snapshot.symbols.idString(record))\", which does not exist",
-                .notFound)
+            // The code may have found it by itself, so its id is not told to those from whom records are hidden.
+            let id = access.hidesRecords ? "" : " (\"\(snapshot.symbols.idString(record))\")"
+            throw refuse("\(path) links to a record\(id) that does not exist", .notFound)
         }
         let type = try storedType(of: record, in: snapshot)
         guard types.recordTypes(of: target).contains(type.id) else {

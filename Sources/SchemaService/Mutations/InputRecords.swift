@@ -35,7 +35,7 @@ struct InputRecords: Sendable {
             }
             if !isReadByProgram { return value }
             if let finder { throw finder.refusal(of: value) }
-            if access.access == nil { return value }
+            if !access.hidesRecords { return value }
             throw ExecutionError(
                 """
                 Could not run \(field.name): there is no record whose id is \(value.described) \
