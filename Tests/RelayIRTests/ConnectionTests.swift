@@ -83,16 +83,41 @@ import Testing
         #expect(text.contains("query OuterRefetchQuery($x: Boolean!"))
     }
 
-    /// What an inner fragment declares may be narrower than the places where it uses it.
-    @Test func theQueryOfAFragmentHasTheTypesThatItsInnerFragmentsDeclare() throws {
+    /// And no narrower type: the operation's own variable may be null, where its default makes up for what the inner
+    /// fragment declares.
+    @Test func theQueryOfAFragmentTakesWhatTheOperationTakes() throws {
         let documents = try compile(
             """
-            query Q($n: Int!) { user { ...Outer } }
+            query Q($n: Int = 3) { user { ...Outer } }
             fragment Outer on User @refetchable(queryName: "OuterRefetchQuery") { id ...Inner @arguments(n: $n) }
             fragment Inner on User @argumentDefinitions(n: {type: "Int!"}) { todos(first: $n) { edges { cursor } } }
             """, ExampleSchema.todo())
         let text = try #require(documents.operation("OuterRefetchQuery")).text
-        #expect(text.contains("query OuterRefetchQuery($n: Int!"))
+        #expect(text.contains("query OuterRefetchQuery($n: Int,"), "\(text)")
+    }
+
+    /// In literals of `@oneOf` inputs no field may be null, and in those of custom scalars anything may be anywhere.
+    @Test func theQueryOfAFragmentHasTheVariablesOfLiterals() throws {
+        let schema = try Schema.build([
+            Source(
+                """
+                scalar JSON
+                input By @oneOf { name: String id: ID }
+                type Query { user: User node(id: ID!): Node }
+                interface Node { id: ID! }
+                type User implements Node { id: ID! one(by: By!): String any(json: JSON, list: [JSON]): String }
+                """)
+        ])
+        let documents = try compile(
+            """
+            query Q($x: String!, $a: JSON, $b: JSON, $c: JSON) { user { ...Outer } }
+            fragment Outer on User @refetchable(queryName: "OuterRefetchQuery") {
+              one(by: {name: $x}) any(json: [$a, {b: $b}], list: [{c: [$c]}])
+            }
+            """, schema)
+        let text = try #require(documents.operation("OuterRefetchQuery")).text
+        #expect(
+            text.contains("($x: String!, $a: JSON, $b: JSON, $c: JSON, $id: ID!)"), "\(text)")
     }
 
     @Test func refetchableFragmentsGetTheirQuery() throws {

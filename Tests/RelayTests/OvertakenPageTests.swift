@@ -180,6 +180,18 @@ import TodoFixtures
         following.cancel()
     }
 
+    /// What the server says about it reaches the caller.
+    @Test func aPageThatEndsWhereItBeginsIsTheServersErrors() async throws {
+        let list = Done_user(key: try #require(try begin(DoneQuery())?.user))
+        environment.answer { operation in
+            let same = #"{"edges":[],"pageInfo":{"endCursor":null,"hasNextPage":true}}"#
+            return Data(Self.answer(operation.request, todos: same, errors: Self.errors).utf8)
+        }
+        let pages = PaginationResource(list, environment: environment)
+        let error = await #expect(throws: NetworkError.self) { try await pages.loadNext(3) }
+        #expect(error?.errors.map(\.message) == ["lost"])
+    }
+
     /// Nobody can tell whether the page has come.
     @Test func fiveWithErrorsInAPartWithANameAreTheServersErrors() async throws {
         let list = NamedPart_user(key: try #require(try begin(NamedPartQuery())?.user))

@@ -42,6 +42,8 @@ final class AccessProgram {
         /// The operands' numbers; of a handler, its own.
         var first: Int32 = 0
         var count: Int32 = 0
+        /// Operands behind these: records that do not exist, to which links lead nowhere.
+        var absentCount: Int32 = 0
         var inner = Target.unmet
         let ifMet: Target
         let ifUnmet: Target
@@ -150,7 +152,9 @@ final class AccessProgram {
         case .links:
             if tag == .link {
                 let linked = row.link(slot)
-                return .constant(hasOperand(step, linked) && exists(linked, &dependencies))
+                let isMet = hasOperand(step, linked)
+                if dependencies != nil { note(step, isMet ? linked : nil, &dependencies) }
+                return .constant(isMet)
             }
             return .constant(tag == .links && listsOperand(step, record, &dependencies))
         case .behind:
@@ -160,7 +164,10 @@ final class AccessProgram {
             return behind(step, linked, &dependencies)
         case .isNull:
             guard tag == .link else { return .constant(row.holds(.null, under: step.pointee.key)) }
-            return .constant(!exists(row.link(slot), &dependencies))
+            // It may be deleted, or created.
+            let linked = row.link(slot)
+            dependencies?.insert(linked, [], for: self)
+            return .constant(snapshot.row(linked) == nil)
         case .isRecord, .handler: return .unmet
         }
     }
@@ -194,23 +201,28 @@ final class AccessProgram {
         _ dependencies: inout Dependencies?
     ) -> Bool {
         let first = Int(step.pointee.first)
-        for index in first..<first + Int(step.pointee.count) {
-            let record = RecordIndex(
-                rawValue: UInt32(truncatingIfNeeded: operands.address(index).pointee.word))
-            if snapshot.position(of: record, in: step.pointee.key, of: owner) != nil,
-                exists(record, &dependencies)
-            {
-                return true
-            }
+        let found = (first..<first + Int(step.pointee.count)).lazy.map(record).first {
+            snapshot.position(of: $0, in: step.pointee.key, of: owner) != nil
         }
-        return false
+        if dependencies != nil { note(step, found, &dependencies) }
+        return found != nil
     }
 
-    /// Whether a link leads to something: a record may be deleted, or created later.
-    @inline(__always)
-    private func exists(_ record: RecordIndex, _ dependencies: inout Dependencies?) -> Bool {
-        dependencies?.insert(record, [], for: self)
-        return snapshot.row(record) != nil
+    /// - Parameter operand: the number of an operand that is a record.
+    private func record(_ operand: Int) -> RecordIndex {
+        RecordIndex(rawValue: UInt32(truncatingIfNeeded: operands.address(operand).pointee.word))
+    }
+
+    /// Records what else the outcome depends on: the record that is linked to may be deleted, and the others created.
+    private func note(
+        _ step: UnsafeMutablePointer<Step>, _ found: RecordIndex?,
+        _ dependencies: inout Dependencies?
+    ) {
+        if let found { dependencies?.insert(found, [], for: self) }
+        let absent = Int(step.pointee.first) + Int(step.pointee.count)
+        for operand in absent..<absent + Int(step.pointee.absentCount) {
+            dependencies?.insert(record(operand), [], for: self)
+        }
     }
 
     /// As ``Row/holds(_:under:)``, of a value that is no JSON text.
@@ -325,13 +337,16 @@ extension AccessProgram {
             case .isNull: break
             case .isOneOf(let values): for value in values { append(value) }
             case .isRecord(let records):
-                for record in records {
+                // A record that is asked about exists, whatever is linked to it.
+                let absent = test.key == nil ? [] : records.filter { snapshot.row($0) == nil }
+                for record in records.filter({ !absent.contains($0) }) + absent {
                     append(Operand(kind: .record, word: UInt64(record.rawValue)), .null)
                 }
+                step.absentCount = Int32(absent.count)
             case .behind(let rule):
                 step.inner = add(rule, ifMet: .met, ifUnmet: .unmet)
             }
-            step.count = Int32(operands.count) - step.first
+            step.count = Int32(operands.count) - step.first - step.absentCount
             return append(step, reading: test.key)
         }
     }

@@ -11,6 +11,14 @@ enum ArrivedPage {
     /// The response does not have it in one piece at its place: it came in parts, or in a fragment with an `@alias`.
     case unknown
 
+    /// Whether it is or may be a page that brings the connection further.
+    var mayHaveCome: Bool {
+        switch self {
+        case .onward, .unknown: true
+        case .repeated, .nothing: false
+        }
+    }
+
     /// - Parameters:
     ///   - path: response names from the root to the connection.
     ///   - cursor: the end that the page was asked for from.

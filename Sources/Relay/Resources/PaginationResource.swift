@@ -61,8 +61,8 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// - Parameter count: the maximum number of edges.
     /// - Returns: the errors that came with the page.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``; a ``NetworkError`` also where there were errors and no page, such as
-    ///   `"edges": null`: the connection ends where it did. ``RepeatedPageError`` if the server gives null or a page
-    ///   that ends where it begins, or if the connection ends where it did after five pages in a row.
+    ///   `"edges": null`: the connection ends where it did. Without errors a ``RepeatedPageError``, also for a page that
+    ///   ends where it begins, and where the connection ends where it did after five pages in a row.
     @discardableResult
     public func loadNext(_ count: Int) async throws -> [GraphQLError] {
         try await load(.next, count)
@@ -122,19 +122,15 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         let isLast = noteFruitless(direction, cursor)
         let path = F.metadata.path + (F.metadata.connection?.path ?? [])
         let arrived = ArrivedPage(in: response, at: path, from: cursor, direction.names)
-        switch arrived {
-        case .onward where !isLast, .unknown where !isLast:
-            // The first page may have been fetched again since it came.
-            return errors
-        case .nothing where !errors.isEmpty, .unknown where !errors.isEmpty:
-            clearFruitless(direction)
-            let request = operation.request
+        // The first page may have been fetched again since it came.
+        if arrived.mayHaveCome, !isLast { return errors }
+        clearFruitless(direction)
+        let request = operation.request
+        guard errors.isEmpty else {
             throw NetworkError(
                 errors: errors, operation: request.node, variables: request.variables)
-        case .onward, .repeated, .nothing, .unknown:
-            clearFruitless(direction)
-            throw RepeatedPageError(operation: operation.request.node.params.name, cursor: cursor)
         }
+        throw RepeatedPageError(operation: request.node.params.name, cursor: cursor)
     }
 
     /// - Returns: whether it was the last one that is put up with.

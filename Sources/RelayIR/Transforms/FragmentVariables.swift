@@ -108,13 +108,13 @@ struct FragmentVariables {
         }
         for argument in directive.arguments {
             let name = argument.name.value
-            let type = declared.first { $0.name.value == name }.flatMap { variable in
-                documents.schema.resolve(variable.type).map {
-                    variable.defaultValue == nil ? $0 : $0.nullable
-                }
-            }
-            let place = inside[name].map { type?.narrowed(to: $0) ?? $0 }
-            collect(argument.value, place ?? type ?? definition?.argument(name)?.placeType)
+            let type =
+                inside[name] ?? declared.first { $0.name.value == name }.flatMap { variable in
+                    documents.schema.resolve(variable.type).map {
+                        variable.defaultValue == nil ? $0 : $0.nullable
+                    }
+                } ?? definition?.argument(name)?.placeType
+            collect(argument.value, type)
         }
     }
 
@@ -123,11 +123,19 @@ struct FragmentVariables {
         case .variable(let name):
             note(name, type)
         case .list(let items):
-            for item in items { collect(item, type?.listItem) }
+            // A list in a custom scalar has no type of its own.
+            for item in items { collect(item, type.map { $0.listItem ?? $0.nullable }) }
         case .object(let fields):
-            let input = type.map { documents.schema[$0.namedType] }
+            guard let type else { break }
+            let input = documents.schema[type.namedType]
             for field in fields {
-                collect(field.value, input?.inputField(field.name.value)?.placeType)
+                let place = input.inputField(field.name.value)?.placeType
+                if input.kind == .scalar {
+                    collect(field.value, type.nullable)
+                } else {
+                    // The one field that is given must not be null.
+                    collect(field.value, input.isOneOf ? place.map { .nonNull($0) } : place)
+                }
             }
         default:
             break

@@ -113,8 +113,9 @@ struct AccessModel {
         switch value {
         case nil: found = []
         case .leaf(let leaf)?: found = leaf.array ?? [leaf]
-        case .link(let id)?: found = [.string(id)]
-        case .links(let ids)?: found = ids.map(JSONValue.string)
+        // A link to a record that is deleted is none.
+        case .link(let id)?: found = self.record(id) == nil ? [] : [.string(id)]
+        case .links(let ids)?: found = ids.filter { self.record($0) != nil }.map(JSONValue.string)
         }
         let isID =
             switch value {

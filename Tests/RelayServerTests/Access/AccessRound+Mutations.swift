@@ -1,5 +1,6 @@
 import GraphQLExecution
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 
 @testable import StoreEngine
 
@@ -17,9 +18,13 @@ extension AccessRound {
         let what = "\(text)\nby \(person.map { "\($0)" } ?? "root")"
         let before = model
         let eventCount = engine.eventCount
-        let verdict = model.verdict(
-            on: mutation, by: person, generator, newID: "\(mutation.type)-\(engine.madeIDs + 1)")
         let answer = try await engine.run(text, as: person.map(identity) ?? .unrestricted)
+        // Which id a new record gets is none of the rules' business: those of refused ones may be used again.
+        let newID = (1...engine.madeIDs + 1).lazy.map { "\(mutation.type)-\($0)" }.first {
+            engine.service.snapshot.existing($0) != nil && before.record($0) == nil
+        }
+        let verdict = model.verdict(
+            on: mutation, by: person, generator, newID: newID ?? "\(mutation.type)-new")
         let code = answer["errors"]?.array?.first.map {
             $0["path"]?.array?.count == 1 ? $0["extensions"]?["code"]?.string ?? "none" : ""
         }
