@@ -180,6 +180,43 @@ import TodoFixtures
         following.cancel()
     }
 
+    /// The server begins again where it knows a cursor no longer.
+    @Test func aCircleOfCursorsIsAnErrorInTheEnd() async throws {
+        let list = Done_user(key: try #require(try begin(DoneQuery())?.user))
+        environment.answer { operation in
+            let cursor = operation.request.variables["cursor"]?.stringValue
+            let todos = Self.todos(cursor == "1" ? 2..<4 : 0..<2)
+            return Data(Self.answer(operation.request, todos: todos).utf8)
+        }
+        let pages = PaginationResource(list, environment: environment)
+        await #expect(throws: RepeatedPageError.self) {
+            while pages.hasNext { try await pages.loadNext(2) }
+        }
+        #expect(executionCount == 101)
+        #expect(environment.lookup(list).data?.todos?.edges?.count == 4)
+    }
+
+    /// What is known of the connection's end stays, and can be tried again.
+    @Test func anEndThatFailedIsTheServersErrors() async throws {
+        let list = Done_user(key: try #require(try begin(DoneQuery())?.user))
+        let isBroken = Lock(true)
+        environment.answer { operation in
+            let todos = Self.todos(operation.request.variables)
+            guard isBroken.withLock({ $0 }) else {
+                return Data(Self.answer(operation.request, todos: todos).utf8)
+            }
+            let broken = todos.replacing(#""endCursor":"4""#, with: #""endCursor":null"#)
+            let errors = #"[{"message":"lost","path":["node","todos","pageInfo","endCursor"]}]"#
+            return Data(Self.answer(operation.request, todos: broken, errors: errors).utf8)
+        }
+        let pages = PaginationResource(list, environment: environment)
+        let error = await #expect(throws: NetworkError.self) { try await pages.loadNext(3) }
+        #expect(error?.errors.map(\.message) == ["lost"] && pages.hasNext)
+        isBroken.withLock { $0 = false }
+        while pages.hasNext { try await pages.loadNext(3) }
+        #expect(environment.lookup(list).data?.todos?.edges?.count == 7)
+    }
+
     /// What the server says about it reaches the caller.
     @Test func aPageThatEndsWhereItBeginsIsTheServersErrors() async throws {
         let list = Done_user(key: try #require(try begin(DoneQuery())?.user))

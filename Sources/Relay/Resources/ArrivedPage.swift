@@ -40,6 +40,12 @@ enum ArrivedPage {
             }
             page = value
         }
+        if case .object(let connection) = page,
+            connection["edges"] == nil || connection["pageInfo"] == nil
+        {
+            self = .unknown
+            return
+        }
         guard page["edges"]?.arrayValue != nil, case .object(let info)? = page["pageInfo"] else {
             self = .nothing
             return

@@ -32,10 +32,20 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     private let fragment: F
     private let lock = NSLock()
     private var loading: Set<Direction> = []
-    /// The cursors from which pages were fetched that brought nobody further, and how many there were, one after the other.
-    private var fruitless: [Direction: (cursor: String, count: Int)] = [:]
+    private var fruitless: [Direction: Fruitless] = [:]
 
-    private static var fruitlessLimit: Int { 5 }
+    /// Pages that brought nobody further, one after the other.
+    private struct Fruitless {
+        /// From where the last one was fetched.
+        var cursor: String
+        /// Those that brought no edges: a server may filter them out, and may lead in a circle.
+        var count = 0
+        /// Those of them after which the connection ended where it did.
+        var sameCount = 0
+
+        static var limit: Int { 100 }
+        static var sameLimit: Int { 5 }
+    }
 
     /// - Parameters:
     ///   - fragment: the fragment with the `@connection`.
@@ -62,7 +72,8 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// - Returns: the errors that came with the page.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``; a ``NetworkError`` also where there were errors and no page, such as
     ///   `"edges": null`: the connection ends where it did. Without errors a ``RepeatedPageError``, also for a page that
-    ///   ends where it begins, and where the connection ends where it did after five pages in a row.
+    ///   ends where it begins, where the connection ends where it did after five pages in a row, and where a hundred
+    ///   have brought nothing.
     @discardableResult
     public func loadNext(_ count: Int) async throws -> [GraphQLError] {
         try await load(.next, count)
@@ -112,18 +123,20 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         variables[config.count] = .int(count)
         variables[config.cursor] = .string(cursor)
         let operation = environment.refetchOperation(fragment, variables)
+        let oldCount = edgeCount
         let response = try await environment.response(to: operation)
         let errors = response?.errors ?? []
-        // Whoever asks until there is no more would ask for the same page for ever.
-        guard page(direction)?.cursor == cursor else {
+        // Whoever asks until there is no more would ask for ever.
+        let next = page(direction)?.cursor
+        if next == nil || next != cursor && edgeCount > oldCount {
             clearFruitless(direction)
             return errors
         }
-        let isLast = noteFruitless(direction, cursor)
+        let isLast = noteFruitless(direction, cursor, isSame: next == cursor)
         let path = F.metadata.path + (F.metadata.connection?.path ?? [])
         let arrived = ArrivedPage(in: response, at: path, from: cursor, direction.names)
         // The first page may have been fetched again since it came.
-        if arrived.mayHaveCome, !isLast { return errors }
+        if next != cursor || arrived.mayHaveCome, !isLast { return errors }
         clearFruitless(direction)
         let request = operation.request
         guard errors.isEmpty else {
@@ -133,19 +146,28 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         throw RepeatedPageError(operation: request.node.params.name, cursor: cursor)
     }
 
+    /// - Parameter isSame: the connection still ends where it did.
     /// - Returns: whether it was the last one that is put up with.
-    private func noteFruitless(_ direction: Direction, _ cursor: String) -> Bool {
+    private func noteFruitless(_ direction: Direction, _ cursor: String, isSame: Bool) -> Bool {
         lock.withLock {
-            var run = fruitless[direction] ?? (cursor: cursor, count: 0)
-            if run.cursor != cursor { run = (cursor: cursor, count: 0) }
+            var run = fruitless[direction] ?? Fruitless(cursor: cursor)
             run.count += 1
+            run.sameCount = isSame ? (run.cursor == cursor ? run.sameCount : 0) + 1 : 0
+            run.cursor = cursor
             fruitless[direction] = run
-            return run.count >= Self.fruitlessLimit
+            return run.sameCount >= Fruitless.sameLimit || run.count >= Fruitless.limit
         }
     }
 
     private func clearFruitless(_ direction: Direction) {
         lock.withLock { _ = fruitless.removeValue(forKey: direction) }
+    }
+
+    private var edgeCount: Int {
+        let connection = F.metadata.connection.flatMap {
+            environment.selectorData(of: fragment)?.get(path: $0.path) as? SelectorData
+        }
+        return connection?.get([SelectorData?]?.self, "edges")?.count ?? 0
     }
 
     /// The variables for a direction, and the cursor to continue from; nil if there is nothing more.

@@ -164,8 +164,11 @@ struct ConnectionMerge {
             }
             let stands = page.side == side ? page.cursor.map { FieldValue.string($0) } : nil
             var found = page.hasInfo ? page.info(cursor) : nil
-            // An empty page has no cursors; the existing ones still find its neighbours.
-            if found == .null, page.side != .whole { found = nil }
+            // An empty page has no cursors; the existing ones still find its neighbours. So do they if there was an error.
+            switch found {
+            case .null, .failed: if page.side != .whole { found = nil }
+            default: break
+            }
             if let end = found ?? stands { fields.append((cursor, end)) }
         }
         if !fields.isEmpty {
