@@ -19,6 +19,8 @@ package struct EventStoreError: Error, Sendable, CustomStringConvertible {
         case notAPoint
         /// A store already continues this journal.
         case inUse
+        /// The task that asked was cancelled.
+        case cancelled
     }
 
     package let code: Code
@@ -32,6 +34,9 @@ package struct EventStoreError: Error, Sendable, CustomStringConvertible {
     }
 
     package var description: String { message }
+
+    /// Whether damage of the log is the cause: what is behind it may still be read.
+    package var isDamage: Bool { code == .log(.damaged) }
 }
 
 extension EventStoreError: EventReadError {
@@ -46,6 +51,10 @@ extension EventStoreError: EventReadError {
 extension EventStoreError {
     init(_ error: LogError) {
         self.init(.log(error.code), error.message, cause: error)
+    }
+
+    static var cancelled: EventStoreError {
+        EventStoreError(.cancelled, "Nobody waits for this any more. Nothing was changed.")
     }
 
     static func unreadable(_ sequence: UInt64, _ error: MalformedEvent) -> EventStoreError {

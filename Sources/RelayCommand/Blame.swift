@@ -30,7 +30,7 @@ struct Blame: HistoryTool {
     var optimistic = false
 
     func run(on history: History, printingTo output: LineOutput) async throws {
-        let report = try history.blame(RecordPath.targets(path), showsLayers: optimistic)
+        let report = try history.blame(BlameTarget.targets(path), showsLayers: optimistic)
         guard let report else { throw CommandFailure("There is no record \(path).") }
         guard !report.entries.isEmpty else {
             throw CommandFailure("No event of \(log.directory) ever wrote \(path).")

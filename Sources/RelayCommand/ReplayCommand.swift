@@ -175,11 +175,11 @@ struct ReplayCommand: HistoryTool {
         guard let path else {
             return try history.snapshot(at: sequence).printRecords(to: output)
         }
-        let state = try history.snapshot(
-            at: sequence, of: RecordPath.targets(path).map(\.record))
-        let target = try RecordPath(path) { state.existing($0) != nil }
-        guard let record = state.existing(target.record), var shown = state.recordJSON(record)
-        else { throw CommandFailure("There is no record \(target.record).") }
+        let targets = BlameTarget.targets(path)
+        let state = try history.snapshot(at: sequence, of: targets.map(\.record))
+        guard let target = targets.first(where: { state.existing($0.record) != nil }),
+            let record = state.existing(target.record), var shown = state.recordJSON(record)
+        else { throw CommandFailure("There is no record \(path).") }
         if let field = target.field {
             shown.fields.removeAll { $0.key != field }
             guard !shown.fields.isEmpty else {

@@ -45,9 +45,7 @@ struct SteppedReplay {
             }
             guard let step = try next.get(), let summary = try summaries.next() else { return nil }
             guard !waitsForEnter || isToGoOn() else { return nil }
-            let changes = step.changes.touchedRecords
-                .map(replay.snapshot.symbols.idString).sorted()
-                .flatMap { before.differences(to: replay.snapshot, record: $0) }
+            let changes = before.differences(to: replay.snapshot, of: step.changes)
             let answer = try answers?.next(&replay.snapshot)
             before = replay.snapshot
             try show(summary, changes, try answer.map { try JSONValue(parsing: $0.bytes) })

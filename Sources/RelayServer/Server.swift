@@ -90,8 +90,9 @@ public final class Server: Sendable {
         ///
         /// When the viewer's session ends (`Viewer.expiresAt`), its connections are closed with 4403, unless a `ping`
         /// with a payload has renewed it: then the closure is asked again, and may close the connection at once by
-        /// throwing. If it returns nil, nothing changes. A viewer without an end stays as long as it is connected. If the headers of the handshake say who the client is,
-        /// the payload of `connection_init` is not looked at, whatever token is there.
+        /// throwing. If it returns nil, nothing changes. A viewer without an end stays as long as it is connected. If
+        /// the headers of the handshake say who the client is, the payload of `connection_init` is not looked at,
+        /// whatever token is there.
         /// - Parameter body: gets the headers of the request or handshake by their names in lower case, and the payload
         ///   of `connection_init` or the `ping`. It returns the viewer; nil if it does not know the client, who then is
         ///   let in without a viewer, unless it has shown a token, and ``webTokens`` do not accept that. If it throws, the

@@ -1,20 +1,13 @@
 package import EventStore
 import GraphQLExecution
 package import RelayJSON
-@_spi(Rooms) package import RelayRecords
+@_spi(Rooms) import RelayRecords
 import StoreEngine
 
 /// Answers what a debugger for data asks of a history, one question after the other. Never writes.
+///
+/// A question ends early when its task is cancelled.
 package actor Debugger {
-    /// One event, and what it changed.
-    package struct Moment: Sendable {
-        package let summary: EventSummary
-        /// Of confirmed records, by their ids.
-        package let changes: [FieldDifference]
-        /// The events around it.
-        package let neighbors: [EventSummary]
-    }
-
     /// What a search stops at.
     package enum Stop: Hashable, Sendable {
         /// A change of the record, or of one of its fields.
@@ -26,6 +19,16 @@ package actor Debugger {
     package enum Direction: Hashable, Sendable {
         case forward, backward
     }
+
+    /// What a search came to.
+    package struct Found: Hashable, Sendable {
+        package var event: UInt64?
+        /// Events on the way of which damage hides what they changed.
+        package var unknownCount = 0
+    }
+
+    /// Is told now and then how far an answer is.
+    package typealias Report = @Sendable (String) -> Void
 
     package nonisolated let history: History
     package nonisolated let index: HistoryIndex
@@ -39,142 +42,179 @@ package actor Debugger {
     package init(_ history: History) throws {
         self.history = history
         index = try HistoryIndex(history)
-        let start = history.first == 1 ? 1 : try history.firstState + 1
-        guard start <= history.last else {
-            throw DebuggerError("There is no event to look at: the log ends at \(history.last).")
+        let start = index.start.sequence + 1
+        guard start <= history.lastReadable else {
+            throw DebuggerError(
+                "There is no event to look at: the log ends at \(history.lastReadable).")
         }
-        events = start...history.last
+        events = start...history.lastReadable
+    }
+
+    /// Answers a question.
+    func answer<Answer: Sendable>(
+        _ question: @Sendable (isolated Debugger) throws -> Answer
+    ) -> Result<Answer, any Error> {
+        Result { try question(self) }
     }
 
     // MARK: Moments
 
-    package func moment(_ sequence: UInt64, neighborCount: UInt64 = 2) throws -> Moment {
-        let first = sequence - min(neighborCount, sequence - events.lowerBound)
-        let last = sequence + min(neighborCount, events.upperBound - sequence)
+    /// An event and those around it, without those that cannot be read.
+    func neighbors(of sequence: UInt64, count: UInt64 = 2) throws -> [EventSummary] {
+        let first = sequence - min(count, sequence - events.lowerBound)
+        let last = sequence + min(count, events.upperBound - sequence)
         let summaries = try history.summaries(in: first...last)
         var neighbors: [EventSummary] = []
         while let summary = try summaries.next() { neighbors.append(summary) }
-        guard let summary = neighbors.first(where: { $0.sequence == sequence }) else {
-            throw DebuggerError("Event \(sequence) cannot be read.")
+        return neighbors
+    }
+
+    /// The event that one comes to with a point of the history, which may not be one that one can go to.
+    func event(at point: String) throws -> UInt64 {
+        try history.sequence(of: HistoryPoint(point), now: WallClock.microseconds())
+    }
+
+    /// The lower part of the screen.
+    func page(
+        _ pane: DebuggerScreen.Pane, at sequence: UInt64, _ report: @escaping Report
+    ) throws -> DebuggerPage {
+        switch pane {
+        case .changes:
+            // Says so if it cannot be read.
+            _ = try history.event(sequence)
+            return DebuggerPage(changes: try changes(by: sequence, report))
+        case .help: return .help
+        case .record(let id):
+            let (before, after) = try states(around: sequence, report)
+            return DebuggerPage(record: id, before, after)
+        case .pending:
+            return DebuggerPage(pending: try state(after: sequence, report).pending)
+        case .answer(let query):
+            return DebuggerPage(answer: try answer(query, in: state(after: sequence, report)))
+        case .without:
+            let differences = try history(report).whatIf(skipping: [sequence])
+            return DebuggerPage(without: sequence, differences)
         }
-        return Moment(
-            summary: summary, changes: try changes(by: sequence), neighbors: neighbors)
     }
 
     /// What an event changed, by the ids of the records.
-    package func changes(by sequence: UInt64) throws -> [FieldDifference] {
+    func changes(
+        by sequence: UInt64, _ report: @escaping Report = { _ in }
+    ) throws -> [FieldDifference] {
         let known = try index.replay(at: sequence - 1) { replay -> [FieldDifference] in
             let before = replay.snapshot
             guard let step = try replay.step() else { return [] }
-            return step.changes.touchedRecords.map(before.symbols.idString).sorted().flatMap {
-                before.differences(to: replay.snapshot, record: $0)
-            }
+            return before.differences(to: replay.snapshot, of: step.changes)
         }
-        return try known
-            ?? history.changes(by: sequence).sorted {
-                ($0.record, $0.field) < ($1.record, $1.field)
-            }
+        // Sorting keeps the order of fields.
+        return try known ?? history(report).changes(by: sequence).sorted { $0.record < $1.record }
     }
 
-    /// The state after an event. Takes as long as a fold if the index has not come there.
-    package func state(after sequence: UInt64) throws -> Snapshot {
-        try index.replay(at: sequence) { $0.snapshot } ?? history.snapshot(at: sequence)
+    private func state(after sequence: UInt64, _ report: @escaping Report) throws -> Snapshot {
+        try index.replay(at: sequence) { $0.snapshot } ?? history(report).snapshot(at: sequence)
     }
 
-    /// The records of which fields are shown, before an event and after it.
-    package func states(around sequence: UInt64) throws -> (before: Snapshot, after: Snapshot) {
-        let known = try index.replay(at: sequence - 1) { replay in
+    private func states(
+        around sequence: UInt64, _ report: @escaping Report
+    ) throws -> (before: Snapshot, after: Snapshot) {
+        func step(_ replay: Replay) throws -> (Snapshot, Snapshot) {
             let before = replay.snapshot
-            _ = try replay.step()
+            try replay.advance(to: sequence)
             return (before, replay.snapshot)
         }
-        if let known { return known }
-        let replay = try history.replay(at: sequence - 1)
-        let before = replay.snapshot
-        try replay.advance(to: sequence)
-        return (before, replay.snapshot)
+        return try index.replay(at: sequence - 1, step)
+            ?? step(history(report).replay(at: sequence - 1))
     }
 
-    /// What would be different at the end if an event had not happened.
-    package func differences(
-        without sequence: UInt64, _ watch: @escaping History.Watch
-    ) throws -> [FieldDifference] {
-        var history = history
-        history.watch = watch
-        return try history.whatIf(skipping: [sequence])
-    }
-
-    /// The answer to a query, after an event.
-    package func answer(_ query: DebuggerQuery, after sequence: UInt64) throws -> JSONValue {
+    private func answer(_ query: DebuggerQuery, in state: Snapshot) throws -> JSONValue {
         var request = GraphQLRequest(query: query.text, operationName: query.operationName)
         request.variables = query.variables
-        let response = try PastService(try state(after: sequence)).answer(request)
-        return try JSONValue(parsing: response.bytes)
+        return try JSONValue(parsing: PastService(state).answer(request).bytes)
+    }
+
+    private func history(_ report: @escaping Report) -> History {
+        var history = history
+        history.watch = { done, total in report(total > 0 ? "\(done * 100 / total) %" : "") }
+        return history
     }
 
     // MARK: Searches
 
-    /// What a text means: a record or `RECORD.field` if there is or was such a record, otherwise a condition.
+    /// What a text means: a record or `RECORD.field` if there is or ever was such a record, otherwise a condition. One
+    /// that compares something is always a condition.
     /// - Throws: what is wrong with the condition.
-    package func stop(_ text: String, near sequence: UInt64) throws -> Stop {
-        for target in targets(text) where try isKnown(target.record, near: sequence) {
+    func stop(_ text: String, _ report: @escaping Report) throws -> Stop {
+        let condition = Result { try EventCondition(parsing: text, now: WallClock.microseconds()) }
+        if case .success(let condition) = condition, !condition.isOneWord {
+            return .condition(text)
+        }
+        if let target = try known(BlameTarget.targets(text), report) {
             return .change(record: target.record, field: target.field)
         }
-        _ = try EventCondition(parsing: text, now: WallClock.microseconds())
+        _ = try condition.get()
         return .condition(text)
     }
 
-    /// Ids and storage keys may have dots in them: the longest beginning that is a record's id is the record.
-    private func targets(_ text: String) -> [(record: String, field: String?)] {
-        [(text, nil)]
-            + text.indices.reversed().filter { text[$0] == "." }
-            .map { (String(text[..<$0]), String(text[text.index(after: $0)...])) }
-    }
-
-    private func isKnown(_ record: String, near sequence: UInt64) throws -> Bool {
-        if record.isEmpty { return false }
-        if let writes = index.writes(of: nil, record: record) { return !writes.isEmpty }
-        return try history.snapshot(at: sequence, of: [record]).existing(record) != nil
+    private func known(
+        _ targets: [BlameTarget], _ report: @escaping Report
+    ) throws -> BlameTarget? {
+        for target in targets {
+            guard let writes = index.writes(of: nil, record: target.record) else {
+                return try history(report).known(targets)
+            }
+            if !writes.isEmpty || index.start.existing(target.record) != nil { return target }
+        }
+        return nil
     }
 
     /// The nearest event after or before another one at which a search stops.
-    /// - Parameter watch: is called now and then, with the event that the search has come to.
-    /// - Throws: `CancellationError` when its task is cancelled, and read errors.
-    package func event(
+    /// - Throws: `CancellationError`, and read errors.
+    func event(
         _ direction: Direction, from sequence: UInt64, at stop: Stop,
-        _ watch: @Sendable (UInt64) -> Void = { _ in }
-    ) throws -> UInt64? {
+        _ report: @escaping Report = { _ in }
+    ) throws -> Found {
+        var found = Found()
         if case .change(let record, let field) = stop,
             let writes = index.writes(of: field, record: record)
         {
-            let next = writes.indices.firstIndex(whereNot: { writes[$0] <= sequence })
-            let candidates =
-                direction == .forward
-                ? Array(writes[next...])
-                : writes[..<next].reversed().filter { $0 < sequence }
-            for event in candidates {
-                try Task.checkCancellation()
-                watch(event)
-                if try isChange(event, record, field) { return event }
+            let candidates = writes.filter {
+                direction == .forward ? $0 > sequence : $0 < sequence
             }
-            return nil
+            try look(direction, through: candidates, for: stop, &found, report)
+            return found
         }
-        let meets = try test(stop)
+        let isCandidate = try candidates(for: stop)
         var place = sequence
-        while let range = range(direction, from: place) {
+        while found.event == nil, let range = range(direction, from: place) {
             try Task.checkCancellation()
-            watch(place)
+            report("at \(place)")
             let summaries = try history.summaries(in: range)
-            var found: UInt64?
+            var candidates: [UInt64] = []
             while let summary = try summaries.next() {
-                guard try meets(summary) else { continue }
-                found = summary.sequence
-                if direction == .forward { break }
+                if isCandidate(summary) { candidates.append(summary.sequence) }
             }
-            if let found { return found }
+            try look(direction, through: candidates, for: stop, &found, report)
             place = direction == .forward ? range.upperBound : range.lowerBound
         }
-        return nil
+        return found
+    }
+
+    /// Looks at events that may be the one.
+    /// - Parameter candidates: in log order.
+    private func look(
+        _ direction: Direction, through candidates: [UInt64], for stop: Stop, _ found: inout Found,
+        _ report: Report
+    ) throws {
+        for event in direction == .forward ? candidates : candidates.reversed() {
+            try Task.checkCancellation()
+            report("at \(event)")
+            do {
+                guard try isStop(event, stop) else { continue }
+                return found.event = event
+            } catch let error as EventStoreError where error.isDamage {
+                found.unknownCount += 1
+            }
+        }
     }
 
     private func range(_ direction: Direction, from place: UInt64) -> ClosedRange<UInt64>? {
@@ -188,21 +228,19 @@ package actor Debugger {
         }
     }
 
-    private func test(_ stop: Stop) throws -> (EventSummary) throws -> Bool {
+    /// Tells events that may be the one, by what is in them.
+    private func candidates(for stop: Stop) throws -> (EventSummary) -> Bool {
         switch stop {
         case .condition(let text):
-            let condition = try EventCondition(parsing: text, now: WallClock.microseconds())
-            return condition.holds
-        case .change(let record, let field):
-            return { [self] summary in
-                try summary.records.contains(record)
-                    && isChange(summary.sequence, record, field)
-            }
+            return try EventCondition(parsing: text, now: WallClock.microseconds()).holds
+        case .change(let record, _):
+            return { $0.records.contains(record) }
         }
     }
 
-    private func isChange(_ event: UInt64, _ record: String, _ field: String?) throws -> Bool {
-        try changes(by: event).contains {
+    private func isStop(_ event: UInt64, _ stop: Stop) throws -> Bool {
+        guard case .change(let record, let field) = stop else { return true }
+        return try changes(by: event).contains {
             $0.record == record && (field == nil || $0.field == field)
         }
     }

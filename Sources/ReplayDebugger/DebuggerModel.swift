@@ -1,39 +1,61 @@
 import EventStore
 import RelayJSON
-@_spi(Rooms) import RelayRecords
 package import TerminalUI
 
 /// A debugger at a screen: what keys do, and what is to be seen.
 ///
-/// Every question goes to the ``Debugger``, one at a time. While one is answered, keys that move only say where to: what is
-/// passed in between is not shown. A key that asks something else ends a search.
+/// One piece of work runs at a time, and only that one writes to the screen: a key that asks for something else ends
+/// it. While a moment is read that is there at once, keys that move only say where to: what is passed in between is not
+/// shown.
 @MainActor
 package final class DebuggerModel {
     package private(set) var screen: DebuggerScreen { didSet { show(screen) } }
     /// What is typed in the last line.
     package var typed = ""
     private let debugger: Debugger
+    private let delay: @MainActor () async -> Void
     private var query: DebuggerQuery?
     private var stop: Debugger.Stop?
     private var show: @MainActor (DebuggerScreen) -> Void = { _ in }
     private var leave: @MainActor () -> Void = {}
-    /// Where to go, as soon as what is shown now is there.
-    private var wanted: UInt64?
     /// Where the way goes, or has gone.
     private var target: UInt64
-    private var showing: Task<Void, Never>?
-    private var work: Task<Void, Never>?
+    /// What runs.
+    private var work: Work?
+    private var workCount = 0
+
+    private struct Work {
+        enum Kind {
+            /// A moment that is there at once.
+            case moment
+            /// A moment that takes longer.
+            case reading
+            case search
+        }
+
+        let number: Int
+        let kind: Kind
+        let task: Task<Void, Never>
+    }
 
     /// - Parameters:
     ///   - start: the event to begin at; nil: the newest.
     ///   - query: what the answer pane shows.
-    package init(_ debugger: Debugger, at start: UInt64?, query: DebuggerQuery?) {
+    ///   - delay: is waited for before an answer is looked at. For tests.
+    package init(
+        _ debugger: Debugger, at start: UInt64?, query: DebuggerQuery?,
+        delay: @escaping @MainActor () async -> Void = {}
+    ) {
         self.debugger = debugger
         self.query = query
+        self.delay = delay
         let events = debugger.events
-        let start = start.map { min(max($0, events.lowerBound), events.upperBound) }
-        target = start ?? events.upperBound
+        let start = start ?? events.upperBound
+        target = events.nearest(to: start)
         screen = DebuggerScreen(position: target, last: events.upperBound)
+        if let damage = debugger.history.damage { screen.note = "The log is damaged: \(damage)." }
+        if target != start { screen.note = events.note(without: start) }
+        screen.isDamaged = debugger.history.damage != nil
     }
 
     // MARK: Life
@@ -44,31 +66,31 @@ package final class DebuggerModel {
     ) async {
         self.leave = leave
         self.show = show
-        screen.work = "reading…"
-        go(to: screen.position)
-        await showing?.value
-        await makeIndex()
-        work?.cancel()
-        showing?.cancel()
-    }
-
-    private func makeIndex() async {
-        let index = debugger.index
-        let building = Task.detached(priority: .utility) { [weak self] in
+        showMoment()
+        await work?.task.value
+        let building = Task.detached(priority: .utility) { [weak self, index = debugger.index] in
             try index.build { reached in Task { await self?.note(reached: reached) } }
         }
-        do {
-            try await withTaskCancellationHandler {
-                try await building.value
-            } onCancel: {
-                building.cancel()
-            }
-        } catch { screen.note = "The index ends early. \(error)" }
-        screen.indexed = nil
+        let (never, end) = AsyncStream<Never>.makeStream()
+        await withTaskCancellationHandler {
+            do { try await building.value } catch { screen.note = "The index ends early. \(error)" }
+            screen.indexed = nil
+            noteDamage()
+            for await _ in never {}
+        } onCancel: {
+            building.cancel()
+            end.finish()
+        }
+        self.end()
     }
 
     private func note(reached: UInt64) {
         if let indexed = screen.indexed, reached > indexed { screen.indexed = reached }
+    }
+
+    private func noteDamage() {
+        let isDamaged = !debugger.history.damages.all.isEmpty
+        if isDamaged != screen.isDamaged { screen.isDamaged = isDamaged }
     }
 
     // MARK: Keys
@@ -102,7 +124,8 @@ package final class DebuggerModel {
             if let query { open(.answer(query)) } else { ask(.query) }
         case .character("t"): open(.without)
         case .character("h"), .character("?"): open(.help)
-        case .escape: stopWork()
+        case .escape:
+            if work?.kind == .search || screen.pane == .changes { settle() } else { open(.changes) }
         case .character("q"): leave()
         default: return false
         }
@@ -120,7 +143,7 @@ package final class DebuggerModel {
         screen.question = nil
         if typed.isEmpty { return }
         switch question {
-        case .place: goToPlace(typed)
+        case .place: go(toPlace: typed)
         case .stop: search(for: typed)
         case .query:
             let query = DebuggerQuery(
@@ -131,12 +154,59 @@ package final class DebuggerModel {
         }
     }
 
-    private func stopWork() {
-        if let work {
-            work.cancel()
-        } else if screen.pane != .changes {
-            open(.changes)
+    // MARK: Work
+
+    /// Ends what runs, and begins something else.
+    /// - Parameters:
+    ///   - label: is said as long as it runs, with how far it is.
+    ///   - body: writes to the screen, but not after anything that it has waited for other than by ``result(_:)``.
+    private func begin(
+        _ kind: Work.Kind, _ label: String? = nil,
+        _ body: @escaping @MainActor (@escaping Debugger.Report) async throws -> Void
+    ) {
+        end()
+        workCount += 1
+        let number = workCount
+        screen.work = label.map { "\($0)…" }
+        let report: Debugger.Report = { [weak self] place in
+            guard let label else { return }
+            Task { @MainActor in
+                guard let self, self.work?.number == number else { return }
+                self.screen.work = "\(label)… \(place)"
+            }
         }
+        let task = Task {
+            do {
+                try await body(report)
+            } catch {
+                if !Task.isCancelled { screen.note = "\(error)" }
+            }
+            if !Task.isCancelled { settle() }
+        }
+        work = Work(number: number, kind: kind, task: task)
+    }
+
+    private func end() {
+        work?.task.cancel()
+        work = nil
+        if screen.work != nil { screen.work = nil }
+    }
+
+    /// Nothing runs any more: shows where keys that came meanwhile go to.
+    private func settle() {
+        end()
+        if screen.position != target { showMoment() }
+    }
+
+    /// Asks the debugger something.
+    /// - Throws: `CancellationError` if the work that asks has been ended meanwhile.
+    private func result<Answer: Sendable>(
+        _ question: @Sendable (isolated Debugger) throws -> Answer
+    ) async throws(CancellationError) -> Result<Answer, any Error> {
+        let answer = await debugger.answer(question)
+        await delay()
+        if Task.isCancelled { throw CancellationError() }
+        return answer
     }
 
     // MARK: Moving
@@ -146,109 +216,71 @@ package final class DebuggerModel {
         switch direction {
         case .forward where target < events.upperBound: go(to: target + 1)
         case .backward where target > events.lowerBound: go(to: target - 1)
-        case .forward: screen.note = "This is the newest event."
+        case .forward: screen.note = "This was the newest event when the log was opened."
         case .backward: screen.note = "This is the first event."
         }
     }
 
-    private func goToPlace(_ text: String) {
-        do {
-            let place = try debugger.history.sequence(
-                of: HistoryPoint(text), now: WallClock.microseconds())
-            let events = debugger.events
-            go(to: min(max(place, events.lowerBound), events.upperBound))
-        } catch { screen.note = "\(error)" }
+    private func go(to position: UInt64) {
+        target = position
+        // The moment that is being read is shown first.
+        if work?.kind != .moment { showMoment() }
     }
 
-    private func go(to position: UInt64) {
-        work?.cancel()
-        (wanted, target) = (position, position)
-        reload()
+    private func go(toPlace text: String) {
+        begin(.search, "looking") { [self] _ in
+            let place = try await result { try $0.event(at: text) }.get()
+            let events = debugger.events
+            if !events.contains(place) { screen.note = events.note(without: place) }
+            go(to: events.nearest(to: place))
+        }
     }
 
     private func open(_ pane: DebuggerScreen.Pane) {
-        work?.cancel()
         screen.pane = pane
-        wanted = target
-        reload()
+        showMoment()
     }
 
-    private func reload() {
-        guard showing == nil else { return }
-        showing = Task {
-            while let position = wanted {
-                wanted = nil
-                await load(position, screen.pane)
+    private func showMoment() {
+        let (position, pane) = (target, screen.pane)
+        let isAtOnce =
+            pane == .help || pane != .without && position <= debugger.index.reached
+        begin(isAtOnce ? .moment : .reading, isAtOnce ? nil : "reading") { [self] report in
+            let neighbors = (try? await result { try $0.neighbors(of: position) }.get()) ?? []
+            try Task.checkCancellation()
+            if !isAtOnce { write(position, neighbors, DebuggerPage("")) }
+            let page = try await result { try $0.page(pane, at: position, report) }
+            switch page {
+            case .success(let page): write(position, neighbors, page)
+            case .failure(let error): write(position, neighbors, DebuggerPage("\(error)"))
             }
-            showing = nil
         }
     }
 
-    private func load(_ position: UInt64, _ pane: DebuggerScreen.Pane) async {
-        do {
-            let moment = try await debugger.moment(position)
-            let page = try await page(pane, moment)
-            var next = screen
-            (next.position, next.summary) = (position, moment.summary)
-            next.neighbors = moment.neighbors
-            // The pane may be another one by now; then it is on its way.
-            if pane == next.pane { (next.title, next.rows) = (page.title, page.rows) }
-            next.work = nil
-            screen = next
-        } catch {
-            // One may go on to what is behind it.
-            var next = screen
-            (next.position, next.summary, next.neighbors) = (position, nil, [])
-            (next.title, next.rows, next.work) = ("\(error)", [], nil)
-            screen = next
-        }
-    }
-
-    private func page(
-        _ pane: DebuggerScreen.Pane, _ moment: Debugger.Moment
-    ) async throws -> DebuggerPage {
-        let position = moment.summary.sequence
-        switch pane {
-        case .changes: return DebuggerPage(changes: moment)
-        case .help: return DebuggerPage.help
-        case .record(let id):
-            let (before, after) = try await debugger.states(around: position)
-            return DebuggerPage(record: id, before, after)
-        case .pending:
-            return DebuggerPage(pending: try await debugger.state(after: position).pending)
-        case .answer(let query):
-            return DebuggerPage(answer: try await debugger.answer(query, after: position))
-        case .without:
-            let report = progress("folding the history without event \(position)")
-            let differences = try await debugger.differences(without: position) { done, total in
-                report(total > 0 ? "\(done * 100 / total) %" : "")
-            }
-            return DebuggerPage(without: moment.summary, differences)
-        }
+    private func write(_ position: UInt64, _ neighbors: [EventSummary], _ page: DebuggerPage) {
+        var next = screen
+        (next.position, next.neighbors) = (position, neighbors)
+        (next.title, next.rows) = (page.title, page.rows)
+        screen = next
+        noteDamage()
     }
 
     // MARK: Searching
 
     private func search(for text: String) {
-        work?.cancel()
-        let position = screen.position
-        work = Task {
-            do {
-                stop = try await debugger.stop(text, near: position)
-                screen.stop = text
-                await find(.forward, from: position)
-            } catch { screen.note = "\(error)" }
-            work = nil
+        let start = target
+        begin(.search, "searching") { [self] report in
+            stop = try await result { try $0.stop(text, report) }.get()
+            screen.stop = text
+            try await find(.forward, from: start, report)
         }
     }
 
     private func search(_ direction: Debugger.Direction) {
-        guard stop != nil else { return ask(.stop) }
-        work?.cancel()
-        let position = screen.position
-        work = Task {
-            await find(direction, from: position)
-            work = nil
+        if stop == nil { return ask(.stop) }
+        let start = target
+        begin(.search, "searching") { [self] report in
+            try await find(direction, from: start, report)
         }
     }
 
@@ -263,37 +295,31 @@ package final class DebuggerModel {
         search(direction)
     }
 
-    private func find(_ direction: Debugger.Direction, from position: UInt64) async {
+    private func find(
+        _ direction: Debugger.Direction, from start: UInt64, _ report: @escaping Debugger.Report
+    ) async throws {
         guard let stop else { return }
-        let report = progress("searching")
-        do {
-            let found = try await debugger.event(direction, from: position, at: stop) {
-                report("at \($0)")
-            }
-            screen.work = nil
-            if let found {
-                (wanted, target) = (found, found)
-                reload()
-            } else {
-                let end = direction == .forward ? "after" : "before"
-                screen.note = "There is no such event \(end) \(position)."
-            }
-        } catch is CancellationError {
-            screen.work = nil
-        } catch {
-            screen.work = nil
-            screen.note = "\(error)"
+        let found = try await result { try $0.event(direction, from: start, at: stop, report) }
+            .get()
+        if found.unknownCount > 0 {
+            screen.note = """
+                What \(found.unknownCount) of the events on the way changed cannot be told: \
+                the log is damaged.
+                """
         }
+        if let event = found.event { return go(to: event) }
+        let end = direction == .forward ? "after" : "before"
+        let notes = ["There is no such event \(end) \(start).", screen.note]
+        screen.note = notes.compactMap(\.self).joined(separator: " ")
+    }
+}
+
+extension ClosedRange<UInt64> {
+    fileprivate func nearest(to event: UInt64) -> UInt64 {
+        Swift.min(Swift.max(event, lowerBound), upperBound)
     }
 
-    /// Says that something runs, and returns what says how far it has come.
-    private func progress(_ what: String) -> @Sendable (String) -> Void {
-        screen.work = "\(what)…"
-        return { [weak self] place in
-            Task { @MainActor in
-                guard let self, self.screen.work != nil else { return }
-                self.screen.work = "\(what)… \(place)"
-            }
-        }
+    fileprivate func note(without event: UInt64) -> String {
+        "Event \(event) cannot be shown, only \(lowerBound) to \(upperBound)."
     }
 }

@@ -4,8 +4,9 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 /// The lower part of the screen.
-struct DebuggerPage {
+struct DebuggerPage: Sendable {
     typealias Row = DebuggerScreen.Row
+    private typealias Line = (text: String, record: String?, field: String?)
 
     let title: String
     let rows: [Row]
@@ -14,43 +15,35 @@ struct DebuggerPage {
     private static let rowLimit = 5_000
 
     private init(
-        _ title: String, _ rows: some Sequence<(text: String, record: String?, field: String?)>,
-        changed: Set<String> = []
+        _ title: String, _ lines: some Collection<Line>, changed: Set<String> = []
     ) {
         self.title = title
-        var all: [Row] = []
-        var count = 0
-        for row in rows {
-            count += 1
-            guard count <= Self.rowLimit else { continue }
-            all.append(
-                Row(
-                    id: count, text: row.text, record: row.record, field: row.field,
-                    isChanged: row.field.map(changed.contains) ?? false))
+        var rows = zip(1..., lines.prefix(Self.rowLimit)).map { place, line in
+            Row(
+                id: place, text: line.text, record: line.record, field: line.field,
+                isChanged: line.field.map(changed.contains) ?? false)
         }
-        if count > Self.rowLimit {
-            all.append(Row(id: count, text: "and \(count - Self.rowLimit) more"))
-        }
-        self.rows = all
+        let more = lines.count - rows.count
+        if more > 0 { rows.append(Row(id: rows.count + 1, text: "and \(more) more")) }
+        self.rows = rows
     }
 
-    init(changes moment: Debugger.Moment) {
-        let changes = moment.changes
+    init(_ title: String) { self.init(title, [Line]()) }
+
+    init(changes: [FieldDifference]) {
         self.init(
-            changes.isEmpty ? "No record changed." : "Changes", changes.map(Self.row))
+            changes.isEmpty ? "No record changed." : "Changes", changes.lazy.map(Self.row))
     }
 
-    init(without event: EventSummary, _ differences: [FieldDifference]) {
+    init(without event: UInt64, _ differences: [FieldDifference]) {
         self.init(
             differences.isEmpty
-                ? "Without event \(event.sequence) all would be as it is."
-                : "Now, and as it would be without event \(event.sequence)",
-            differences.map(Self.row))
+                ? "Without event \(event) all would be as it is."
+                : "Now, and as it would be without event \(event)",
+            differences.lazy.map(Self.row))
     }
 
-    private static func row(_ difference: FieldDifference) -> (
-        text: String, record: String?, field: String?
-    ) {
+    private static func row(_ difference: FieldDifference) -> Line {
         (difference.line, difference.record, difference.field)
     }
 
@@ -100,7 +93,7 @@ struct DebuggerPage {
     }
 
     init(answer: JSONValue) {
-        self.init("Answer", Self.lines(of: answer).map { ($0, nil, nil) })
+        self.init("Answer", Self.lines(of: answer).lazy.map { ($0, nil, nil) })
     }
 
     static let help = DebuggerPage(

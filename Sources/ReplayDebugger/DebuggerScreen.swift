@@ -43,8 +43,7 @@ package struct DebuggerScreen: Equatable {
 
     package var position: UInt64
     package var last: UInt64
-    /// Nil as long as nothing is there yet.
-    package var summary: EventSummary?
+    /// The event and those around it, as far as they can be read.
     package var neighbors: [EventSummary] = []
     package var pane = Pane.changes
     package var title = ""
@@ -57,6 +56,11 @@ package struct DebuggerScreen: Equatable {
     package var note: String?
     package var question: Question?
     package var stop: String?
+    /// Whether a part of the log cannot be read.
+    package var isDamaged = false
+
+    /// Nil as long as it is not there, or if it cannot be read.
+    package var summary: EventSummary? { neighbors.first { $0.sequence == position } }
 
     var head: String { "event \(position) of \(last)" }
 }

@@ -19,6 +19,7 @@ package struct DebuggerView: View {
             HStack {
                 Text(screen.head).bold()
                 if let stop = screen.stop { Text("stops at \(stop)").foregroundColor(.cyan) }
+                if screen.isDamaged { Text("damaged").foregroundColor(.red) }
                 Spacer()
                 if let indexed = screen.indexed {
                     Text("index \(indexed * 100 / max(screen.last, 1)) %").foregroundColor(.yellow)

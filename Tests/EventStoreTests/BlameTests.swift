@@ -27,6 +27,17 @@ import Testing
         #expect(entries.map(\.change.before) == [.string("Buy"), .string("Buy"), nil])
     }
 
+    @Test func whatATextMeansIsTheLongestIDThatWasEverWritten() throws {
+        let history = try log.open()
+        func target(_ text: String) throws -> BlameTarget? {
+            try history.known(BlameTarget.targets(text))
+        }
+        #expect(BlameTarget.targets(".a.b").map(\.record) == [".a.b", ".a"])
+        #expect(try target("t2") == BlameTarget(record: "t2"))
+        #expect(try target("t1.text.size") == BlameTarget(record: "t1", field: "text.size"))
+        #expect(try target("t9.text") == nil)
+    }
+
     @Test func blameOfARecordTellsWhenItCameAndWent() throws {
         let entries = try log.open().blame("t2")
         #expect(entries.map(\.sequence) == [9, 3, 3])

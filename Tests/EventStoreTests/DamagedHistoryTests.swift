@@ -75,6 +75,27 @@ import Testing
         #expect(error?.code == .log(.damaged))
     }
 
+    @Test func theIndexGoesOnBehindDamage() throws {
+        let history = try history()
+        let index = try HistoryIndex(history, landmarkLimit: 2)
+        try index.build()
+        #expect(index.isComplete && index.reached == history.last)
+        for sequence: UInt64 in [25, 60, 61, 90] {
+            let found = try index.replay(at: sequence) { $0.snapshot.stateHash }
+            #expect(try found == snapshot(at: sequence).stateHash)
+        }
+        let error = #expect(throws: EventStoreError.self) { try index.replay(at: 45) { _ in } }
+        #expect(error?.isDamage == true)
+        #expect(index.writes(of: nil, record: "r1") == nil)
+        // Nothing leads there.
+        try FileManager.default.removeItem(
+            atPath: directory.path + "/checkpoints/00000000000000000060.checkpoint")
+        let first = try HistoryIndex(self.history())
+        try first.build()
+        #expect(first.isComplete && first.writes(of: nil, record: "r1") == nil)
+        #expect(throws: EventStoreError.self) { try first.replay(at: 90) { _ in } }
+    }
+
     @Test func whatIsDamagedIsNeitherForkedNorCompacted() throws {
         let fork = TemporaryDirectory()
         let error = #expect(throws: EventStoreError.self) {

@@ -79,6 +79,26 @@ import Testing
         try await building.value
         #expect(!index.isComplete)
     }
+
+    /// Long ways to a state end when nobody waits for them any more.
+    @Test func whatTakesLongEndsWhenItIsCancelled() async throws {
+        let log = try RandomLog(seed: 3, count: 2_000)
+        let history = try log.open()
+        let questions: [@Sendable () throws -> Void] = [
+            { _ = try history.snapshot(at: history.last) },
+            { _ = try history.whatIf(skipping: [2]) },
+            { _ = try history.changes(by: history.last) },
+            { _ = try history.known([BlameTarget(record: "nobody")]) },
+        ]
+        for question in questions {
+            let asking = Task.detached {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try question()
+            }
+            let error = await #expect(throws: EventStoreError.self) { try await asking.value }
+            #expect(error?.code == .cancelled)
+        }
+    }
 }
 
 /// A random history on disk.

@@ -16,20 +16,30 @@ import Testing
 final class DebuggedLog {
     private let path: String
 
-    init() throws {
+    /// - Parameters:
+    ///   - compacted: the last event that the log has lost.
+    ///   - damaged: the event that cannot be read.
+    init(compacted: Int = 0, damaged: UInt64? = nil) throws {
         path = FileManager.default.temporaryDirectory.path + "/relay-debugged-\(UUID())"
         var options = EventStoreOptions()
         options.log.segmentsAhead = 0
         options.log.deflatesSealedSegments = false
-        let store = try EventStore.open(path, options: options)
-        defer { store.journal.close() }
         for (index, body) in Self.bodies.enumerated() {
+            // Closing waits for it, so each event has a frame of its own.
+            let store = try EventStore.open(path, options: options)
             let event = NewEvent(timeMicroseconds: Int64(index) * 1_000_000, body: body)
-            // Closing waits for them.
             store.journal.append([event], expecting: UInt64(index)) { result in
                 #expect(throws: Never.self) { try result.get() }
             }
+            store.journal.close()
+            if index + 1 == compacted { _ = try EventStore.compact(path, options: options) }
         }
+        guard let damaged else { return }
+        let frame = try #require(try EventLogReader(path).frame(containing: damaged))
+        let file = URL(filePath: frame.segment)
+        var bytes = try Data(contentsOf: file)
+        bytes[Int(frame.offset) + frame.byteCount / 2] ^= 1
+        try bytes.write(to: file)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

@@ -12,10 +12,14 @@ import Testing
 
     init() throws { log = try DebuggedLog() }
 
-    private func start(at event: UInt64? = nil, query: String? = nil) async throws -> Pilot {
+    private func start(
+        at event: UInt64? = nil, query: String? = nil, of log: DebuggedLog? = nil
+    ) async throws -> Pilot {
+        let log = log ?? self.log
         let model = DebuggerModel(
-            try Debugger(log.open()), at: event,
-            query: query.map { DebuggerQuery(text: $0) })
+            try Debugger(log.open()), at: event, query: query.map { DebuggerQuery(text: $0) },
+            // The files are there as long as the log is.
+            delay: { withExtendedLifetime(log) {} })
         let pilot = Pilot(size: Size(width: 100, height: 24)) { DebuggerView(model) }
         await pilot.settle { !$0.text.contains("index ") && $0.text.contains("▶") }
         return pilot
@@ -31,7 +35,7 @@ import Testing
         #expect(line(pilot, "▶ ")?.contains("commitUpdate") == true)
         #expect(pilot.text.contains("t1.complete                     true -> false"))
         pilot.press(.right)
-        #expect(pilot.text.contains("This is the newest event."))
+        #expect(pilot.text.contains("This was the newest event when the log was opened."))
     }
 
     @Test func leftAndRightGoBackAndForward() async throws {
@@ -71,7 +75,7 @@ import Testing
         pilot.press("g")
         pilot.type("99")
         pilot.press(.enter)
-        #expect(pilot.text.contains("The log has no event 99: it has events 1 to 8."))
+        await pilot.settle { $0.text.contains("The log has no event 99: it has events 1 to 8.") }
         pilot.press("g")
         pilot.press(.escape)
         #expect(!pilot.text.contains("Go to"))
@@ -167,11 +171,54 @@ import Testing
         pilot.press(">")
         await pilot.settle { $0.text.contains("as it would be without event 8") }
         #expect(line(pilot, "t1.complete")?.contains("false -> true") == true)
+        // Where that cannot be said, the event is there all the same.
+        pilot.press("<")
+        await pilot.settle { $0.text.contains("nothing can be without it.") }
+        #expect(line(pilot, "▶ ")?.contains("genesis") == true)
     }
 
     @Test func helpIsAKeyAway() async throws {
         let pilot = try await start()
         pilot.press("h")
         await pilot.settle { $0.text.contains("mutations in flight, with what they expect") }
+    }
+
+    // MARK: Logs that have lost something
+
+    /// It is in the state with which the log begins.
+    @Test func aRecordThatACompactedLogNeverWroteIsKnown() async throws {
+        let pilot = try await start(at: 7, of: DebuggedLog(compacted: 7))
+        #expect(pilot.text.hasPrefix("event 8 of 8"))
+        #expect(pilot.text.contains("Event 7 cannot be shown, only 8 to 8."))
+        pilot.press("/")
+        pilot.type("u1")
+        pilot.press(.enter)
+        await pilot.settle { $0.text.contains("There is no such event after 8.") }
+        #expect(pilot.text.contains("stops at u1"))
+    }
+
+    @Test func behindDamageEventsAreShownAndFound() async throws {
+        let pilot = try await start(at: 4, of: DebuggedLog(damaged: 5))
+        #expect(pilot.text.hasPrefix("event 4 of 8 damaged"))
+        #expect(pilot.text.contains("The log is damaged: "))
+        pilot.press("n")
+        await pilot.settle { $0.text.contains("Event 5 cannot be read: ") }
+        pilot.press("/")
+        pilot.type("kind == update")
+        pilot.press(.enter)
+        await pilot.settle { $0.text.hasPrefix("event 7 of 8") }
+        #expect(line(pilot, "▶ ")?.contains("removeTodo") == true)
+        #expect(pilot.text.contains("The state after event 6 cannot be rebuilt: "))
+    }
+
+    @Test func aSearchSaysWhatDamageHides() async throws {
+        let pilot = try await start(at: 8, of: DebuggedLog(damaged: 5))
+        pilot.press("/")
+        pilot.type("t2")
+        pilot.press(.enter)
+        await pilot.settle { $0.text.contains("There is no such event after 8.") }
+        pilot.press("R")
+        await pilot.settle { $0.text.hasPrefix("event 3 of 8") }
+        #expect(pilot.text.contains("What 1 of the events on the way changed cannot be told: "))
     }
 }

@@ -60,6 +60,20 @@ package struct BlameTarget: Sendable, Hashable {
     }
 }
 
+extension BlameTarget {
+    /// All that `RECORD` or `RECORD.field` may mean, the longest record first.
+    ///
+    /// Ids and storage keys may have dots in them, so what the log knows decides: the first of these whose record
+    /// exists, or ever did.
+    package static func targets(_ text: String) -> [BlameTarget] {
+        [BlameTarget(record: text)]
+            + text.indices.dropFirst().reversed().filter { text[$0] == "." }.map { dot in
+                BlameTarget(
+                    record: String(text[..<dot]), field: String(text[text.index(after: dot)...]))
+            }
+    }
+}
+
 /// Who wrote a record or a field.
 package struct BlameReport: Sendable, Hashable {
     package let target: BlameTarget
@@ -98,6 +112,26 @@ extension History {
             events.givesAllEnds = folds.contains { $0.hasLayers }
         }
         return Self.report(folds)
+    }
+
+    /// The first of several targets whose record was ever written and confirmed; nil if none was.
+    ///
+    /// Reads the log once, at most. What damage hides is not known.
+    package func known(_ targets: [BlameTarget]) throws(EventStoreError) -> BlameTarget? {
+        let base = try beginning()
+        // Those that would be better than what has been found.
+        var better = targets.prefix { base.existing($0.record) == nil }
+        var found = targets.dropFirst(better.count).first
+        guard base.sequence < lastReadable else { return found }
+        let events = try TouchingEvents(
+            self, targets.map(\.record), in: base.sequence + 1...lastReadable)
+        while !better.isEmpty, let event = try events.next() {
+            guard let ids = event.body.confirmedWrites?.recordIDs,
+                let place = better.firstIndex(where: { ids.contains($0.record) })
+            else { continue }
+            (found, better) = (better[place], better[..<place])
+        }
+        return found
     }
 
     private static func report(_ folds: [BlameFold]) -> BlameReport? {

@@ -27,6 +27,12 @@ extension Snapshot {
             .flatMap { differences(of: $0, to: other) }
     }
 
+    /// The differences to the state after an event, by the ids of the records that it changed.
+    package func differences(to other: Snapshot, of changes: ChangeSet) -> [FieldDifference] {
+        changes.touchedRecords.map(other.symbols.idString).sorted()
+            .flatMap { differences(of: $0, to: other) }
+    }
+
     private func differences(of id: String, to other: Snapshot) -> [FieldDifference] {
         let before = existing(id)
         let after = other.existing(id)

@@ -1,11 +1,12 @@
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) package import RelayRecords
 import Threads
 
 /// What makes each moment of a history quick to reach, and each write of a field quick to find.
 ///
 /// One pass over the log makes it, in the background: what the pass has reached can be used meanwhile. It is in memory
-/// only, and has bounds: of the states at even distances each second one is dropped when there are too many, and if there
-/// are too many writes none is remembered, so that they are looked for in the log.
+/// only, and has bounds: of the states at even distances each second one is dropped when there are too many, and if
+/// there are too many writes none is remembered, so that they are looked for in the log. So they are in a log with
+/// damage in its middle, behind which the pass goes on with the next checkpoint.
 package final class HistoryIndex: Sendable {
     private struct Write {
         /// Counted from the first state.
@@ -22,17 +23,38 @@ package final class HistoryIndex: Sendable {
         /// By the record's number, in log order.
         var writes: [[Write]]? = []
         var writeCount = 0
+        /// Where somebody went last: the next event is a step away.
+        var latest: Snapshot?
         var reached: UInt64 = 0
         var isComplete = false
 
         mutating func keep(_ snapshot: Snapshot) {
-            guard snapshot.sequence.isMultiple(of: spacing) || landmarks.isEmpty else { return }
+            guard snapshot.sequence.isMultiple(of: spacing) || isStart(snapshot, landmarks.last)
+            else { return }
             landmarks.append(snapshot)
             guard landmarks.count > landmarkLimit else { return }
             spacing *= 2
-            // The first is where the history begins, whatever its number.
-            landmarks = landmarks.enumerated()
-                .filter { $0 == 0 || $1.sequence.isMultiple(of: spacing) }.map(\.element)
+            var before: Snapshot?
+            landmarks = landmarks.filter { landmark in
+                defer { before = landmark }
+                return landmark.sequence.isMultiple(of: spacing) || isStart(landmark, before)
+            }
+        }
+
+        /// States are kept where the history begins, and where it goes on behind damage.
+        private func isStart(_ snapshot: Snapshot, _ before: Snapshot?) -> Bool {
+            snapshot.symbols !== before?.symbols
+        }
+
+        /// The nearest state; nil if the pass has not come to the event.
+        func landmark(before sequence: UInt64) -> Snapshot? {
+            guard sequence <= reached else { return nil }
+            let next = landmarks.indices.firstIndex(whereNot: { landmarks[$0].sequence <= sequence }
+            )
+            guard next > 0 else { return nil }
+            let landmark = landmarks[next - 1]
+            guard let latest, latest.sequence <= sequence else { return landmark }
+            return latest.sequence > landmark.sequence ? latest : landmark
         }
 
         mutating func note(_ changes: ChangeSet, _ event: UInt32) {
@@ -52,22 +74,23 @@ package final class HistoryIndex: Sendable {
         }
     }
 
+    /// The earliest state.
+    package let start: Snapshot
     private let history: History
-    private let origin: UInt64
     private let state: Lock<State>
     /// The states share names and shapes, which have one writer at a time.
     private let folding = Lock<Void>(())
 
     /// - Parameters:
     ///   - landmarkLimit: states that are kept; they share what is the same in them.
-    ///   - writeLimit: writes that are remembered, of 8 bytes.
+    ///   - writeLimit: writes that are remembered, of 12 bytes.
     /// - Throws: read errors, and `notRebuildable` if no state of the log can be rebuilt.
     package init(
         _ history: History, landmarkLimit: Int = 512, writeLimit: Int = 32 << 20
     ) throws(EventStoreError) {
         self.history = history
         state = Lock(State(landmarkLimit: landmarkLimit, writeLimit: writeLimit))
-        origin = try history.firstState
+        start = try Replay(fromEarliest: history.reader, through: history.lastReadable).snapshot
     }
 
     /// The last event that can be reached quickly; 0 at first.
@@ -79,25 +102,58 @@ package final class HistoryIndex: Sendable {
     /// Passes over the log. Takes as long as a fold of it; ends early when its task is cancelled.
     /// - Parameter watch: is called now and then, with the event that can be reached.
     package func build(_ watch: (UInt64) -> Void = { _ in }) throws(EventStoreError) {
-        let replay = try Replay(fromEarliest: history.reader, through: history.last)
-        state.withLock { $0.keep(replay.snapshot) }
-        var passes = 0
+        state.withLock { $0.keep(start) }
+        var next: Replay? = try Replay(
+            history.reader, from: start, through: history.lastReadable)
+        while let replay = next {
+            do throws(EventStoreError) {
+                guard try pass(replay, watch) else { return }
+                next = nil
+            } catch  where error.isDamage {
+                next = try replayBehindDamage(after: replay.snapshot.sequence)
+            }
+        }
+        state.withLock {
+            $0.reached = history.lastReadable
+            $0.isComplete = true
+        }
+    }
+
+    /// - Returns: nil if no checkpoint leads behind the damage.
+    private func replayBehindDamage(after sequence: UInt64) throws(EventStoreError) -> Replay? {
+        // What is damaged may have written anything, and behind it the numbers of records are others.
+        state.withLock { $0.writes = nil }
+        do throws(EventStoreError) {
+            let replay = try history.replay(at: try history.nextState(after: sequence))
+            state.withLock { $0.keep(replay.snapshot) }
+            return replay
+        } catch  where error.isDamage {
+            return nil
+        }
+    }
+
+    /// - Returns: whether it came to the end.
+    private func pass(
+        _ replay: Replay, _ watch: (UInt64) -> Void
+    ) throws(EventStoreError) -> Bool {
+        var turns = 0
         while !Task.isCancelled {
             // Others may want to go somewhere meanwhile.
             let isAtEnd = try folding.withLock { _ throws(EventStoreError) in
                 try pass(replay, eventCount: 256)
             }
-            if isAtEnd { return state.withLock { $0.isComplete = true } }
-            if passes.isMultiple(of: 64) { watch(replay.snapshot.sequence) }
-            passes += 1
+            if isAtEnd { return true }
+            if turns.isMultiple(of: 64) { watch(replay.snapshot.sequence) }
+            turns += 1
         }
+        return false
     }
 
     /// - Returns: whether there are no more events.
     private func pass(_ replay: Replay, eventCount: Int) throws(EventStoreError) -> Bool {
         for _ in 0..<eventCount {
             guard let step = try replay.step() else { return true }
-            let offset = UInt32(exactly: step.event.sequence - origin)
+            let offset = UInt32(exactly: step.event.sequence - start.sequence)
             let snapshot = replay.snapshot
             state.withLock { state in
                 if let offset { state.note(step.changes, offset) } else { state.writes = nil }
@@ -114,17 +170,12 @@ package final class HistoryIndex: Sendable {
     package func replay<Result: Sendable>(
         at sequence: UInt64, _ body: (Replay) throws -> Result
     ) throws -> Result? {
-        let landmark = state.withLock { state -> Snapshot? in
-            guard sequence <= state.reached else { return nil }
-            let next = state.landmarks.indices.firstIndex(whereNot: {
-                state.landmarks[$0].sequence <= sequence
-            })
-            return next > 0 ? state.landmarks[next - 1] : nil
-        }
-        guard let landmark else { return nil }
+        guard let near = state.withLock({ $0.landmark(before: sequence) }) else { return nil }
         return try folding.withLock { _ in
-            let replay = try Replay(history.reader, from: landmark, through: history.last)
+            let replay = try Replay(history.reader, from: near, through: history.lastReadable)
             try replay.advance(to: sequence)
+            let reached = replay.snapshot
+            state.withLock { $0.latest = reached }
             return try body(replay)
         }
     }
@@ -144,7 +195,7 @@ package final class HistoryIndex: Sendable {
             var events: [UInt64] = []
             for write in writes[number]
             where key == nil || write.field == nil || write.field == key ?? nil {
-                let event = origin + UInt64(write.event)
+                let event = start.sequence + UInt64(write.event)
                 if events.last != event { events.append(event) }
             }
             return events

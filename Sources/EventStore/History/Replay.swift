@@ -24,6 +24,16 @@ package final class Replay {
     /// Events between two calls of a ``History/watch``.
     static let watchInterval: UInt64 = 1_024
 
+    /// Called for each event of a long way: now and then says how far it has come, and ends it when its task is
+    /// cancelled.
+    static func watch(
+        _ done: UInt64, of total: UInt64, _ watch: History.Watch?
+    ) throws(EventStoreError) {
+        guard done.isMultiple(of: watchInterval) else { return }
+        if Task.isCancelled { throw .cancelled }
+        watch?(done, total)
+    }
+
     /// Starts with the nearest state at or before an event that needs no folding.
     /// - Parameter last: the last event to fold.
     convenience init(
@@ -99,12 +109,12 @@ package final class Replay {
     }
 
     /// Folds everything up to an event; does nothing if the state is at or past it.
+    /// - Throws: read errors, and `cancelled`.
     package func advance(to sequence: UInt64) throws(EventStoreError) {
         var changes = ChangeSet()
         let start = snapshot.sequence
         while snapshot.sequence < sequence {
-            let done = snapshot.sequence - start
-            if done.isMultiple(of: Self.watchInterval) { watch?(done, sequence - start) }
+            try Self.watch(snapshot.sequence - start, of: sequence - start, watch)
             guard let event = try nextEvent(towards: sequence) else {
                 throw .missing(snapshot.sequence + 1)
             }

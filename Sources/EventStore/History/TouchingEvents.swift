@@ -56,7 +56,7 @@ final class TouchingEvents {
     func next() throws(EventStoreError) -> Event? {
         while true {
             done += 1
-            if done.isMultiple(of: Replay.watchInterval) { history.watch?(done, total) }
+            try Replay.watch(done, of: total, history.watch)
             let found = try onLog { () throws(LogError) in
                 try cursor.next { sequence, kind, time, payload in
                     look(sequence, kind.rawValue, time, payload)

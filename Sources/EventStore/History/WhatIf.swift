@@ -26,16 +26,14 @@ extension History {
     /// wrote: a record that one of them changes is created even if its creation is skipped.
     /// - Returns: before is the actual state, after the hypothetical one.
     /// - Throws: `outOfRange` for an event that does not exist or has nothing to exchange, and for skipping
-    ///   the first event of a log, without which there is nothing.
+    ///   the first event of a log, without which there is nothing; `cancelled`.
     package func whatIf(_ change: HistoryChange) throws(EventStoreError) -> [FieldDifference] {
         guard let start = try start(of: change) else { return [] }
         let replay = try replay(at: start - 1)
         var course = AlternativeCourse(
             on: replay.snapshot, change, writes: try exchangedWrites(change))
         while let step = try replay.step() {
-            if step.event.sequence.isMultiple(of: Replay.watchInterval) {
-                watch?(step.event.sequence - start, last - start)
-            }
+            try Replay.watch(step.event.sequence - start, of: last - start, watch)
             do throws(FoldError) {
                 try course.fold(step.event)
             } catch {

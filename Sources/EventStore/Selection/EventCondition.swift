@@ -25,6 +25,11 @@ package struct EventCondition {
         case holds(Operand)
     }
 
+    /// Whether it is no more than the name of a field, or a value.
+    package var isOneWord: Bool {
+        if case .holds = root { true } else { false }
+    }
+
     enum Operand {
         case field(EventField)
         case value(JSONValue)
