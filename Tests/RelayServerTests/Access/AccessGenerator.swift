@@ -39,7 +39,8 @@ struct AccessGenerator {
                     stated[action] =
                         chance(action == "read" ? 6 : 3) ? ["viewer": true] : rule(on: type, 3)
                 }
-                rules.types[type] = stated
+                // Without any action there is no @access.
+                if !stated.isEmpty { rules.types[type] = stated }
             }
             for field in Self.rulable where chance(5) {
                 rules.fields["\(type).\(field)"] = rule(on: type, 2)
