@@ -34,10 +34,12 @@ package final class ViewGraph {
     /// Takes everything out. Tasks of views end.
     package func end() {
         isGone = true
-        mail.close()
+        let last = mail.close()
         root?.unmount()
         root = nil
         dirty = [:]
+        // Views are gone; others wait for what has come.
+        for source in last { source.receive() }
     }
 
     // MARK: Changes
