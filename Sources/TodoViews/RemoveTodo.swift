@@ -14,6 +14,6 @@ extension Mutation.Mutator where Operation == RemoveTodoMutation {
         commit(
             variables: .init(input: .init(id: id), connections: connections),
             optimisticResponse: .init(removeTodo: .init(deletedTodoId: id)),
-            completion: { ended($0.carriedOut { $0.removeTodo }) })
+            completion: { ended($0.map { _ in }) })
     }
 }

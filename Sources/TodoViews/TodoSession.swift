@@ -107,7 +107,16 @@ private final class StatusLine: Sendable {
         }
     }
 
-    func noteFailure(_ error: any Error) { change { $0.notice = "\(error)" } }
+    func noteFailure(_ error: any Error) {
+        let notice =
+            if let refusal = error as? NetworkError {
+                "The server refused the change: it is taken back. "
+                    + refusal.errors.map(\.message).joined(separator: " ")
+            } else {
+                "\(error)"
+            }
+        change { $0.notice = notice }
+    }
 
     func note(_ event: NetworkEvent) {
         change { status in

@@ -11,7 +11,10 @@ import TodoMutations
 
 /// The todo example with its shared mutations, as `TodoServer` serves it.
 struct ServedTodos {
-    static func start(_ storage: Server.Storage = .memory, port: Int = 0) async throws -> Server {
+    /// - Parameter refused: a mutation's field that is refused.
+    static func start(
+        _ storage: Server.Storage = .memory, port: Int = 0, refusing refused: String? = nil
+    ) async throws -> Server {
         let schema = String(decoding: try TodoExample.file("todo.graphql"), as: UTF8.self)
         var configuration = Server.Configuration(
             schema: schema + TodoMutations.schema, schemaName: "todo.graphql", storage: storage)
@@ -25,15 +28,21 @@ struct ServedTodos {
                 throw HandlerError("Nothing is that urgent.", code: "BAD_USER_INPUT")
             }
         }
+        if let refused {
+            configuration.handlers.check(refused) { _, _, _ in
+                throw HandlerError("Nobody may.", code: "FORBIDDEN")
+            }
+        }
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         return try await Server.start(configuration, logger: logger)
     }
 
     /// Serves while the body runs.
     static func run(
-        isolation: isolated (any Actor)? = #isolation, _ body: (Server) async throws -> Void
+        refusing refused: String? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ body: (Server) async throws -> Void
     ) async throws {
-        let server = try await start()
+        let server = try await start(refusing: refused)
         do {
             try await body(server)
         } catch {

@@ -212,6 +212,49 @@ struct TodoClientTests {
         }
     }
 
+    @Test func aRefusedMoveIsTakenBack() async throws {
+        try await ServedTodos.run(refusing: "moveTodo") { server in
+            let pilot = try TodoSession(port: server.port).pilot()
+            await pilot.shows(rows: Self.seeded)
+            await pilot.shows("live")
+            pilot.press("J")
+            await pilot.shows("The server refused the change")
+            #expect(pilot.rows == Self.seeded)
+        }
+    }
+
+    /// Told by a later run as by the one in which it was begun.
+    @Test func aRefusalOfWhatAnEarlierRunLeftIsSaid() async throws {
+        try await withDirectory { directory in
+            let store = directory + "/store"
+            let port = try ReservedPort()
+            var server = try await ServedTodos.start(
+                .directory(directory + "/log"), port: port.number)
+            var session = try TodoSession(port: port.number, directory: store)
+            var pilot: Pilot? = session.pilot()
+            await pilot?.shows(rows: Self.seeded)
+            await pilot?.shows("live")
+            await server.stop()
+            await pilot?.shows("offline")
+            pilot?.press("a")
+            pilot?.type("Milk")
+            pilot?.press(.enter)
+            #expect(pilot?.rows.last == "☐ Milk …")
+            pilot = nil
+            await session.close()
+
+            session = try TodoSession(port: port.number, directory: store)
+            pilot = session.pilot()
+            server = try await ServedTodos.start(
+                .directory(directory + "/log"), port: port.number, refusing: "addTodo")
+            await pilot?.shows("Nobody may.")
+            #expect(pilot?.rows == Self.seeded)
+            pilot = nil
+            await session.close()
+            await server.stop()
+        }
+    }
+
     @Test func whatTheServerRefusesIsTakenBackAndSaid() async throws {
         try await ServedTodos.run { server in
             let pilot = try TodoSession(port: server.port).pilot()
