@@ -39,6 +39,7 @@ public struct TodoScreen: View {
 }
 
 private struct StatusLine: View {
+    @OptimisticEntries var entries
     let status: TodoSession.Status
 
     var body: some View {
@@ -52,10 +53,10 @@ private struct StatusLine: View {
     }
 
     private var waiting: String {
-        switch status.waitingCount {
-        case ..<1: ""
+        switch entries.count {
+        case 0: ""
         case 1: " · 1 change waits for the server"
-        default: " · \(status.waitingCount) changes wait for the server"
+        default: " · \(entries.count) changes wait for the server"
         }
     }
 }

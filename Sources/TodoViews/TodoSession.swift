@@ -23,8 +23,6 @@ public final class TodoSession: Sendable {
 
         /// Whether there is a server.
         public var connection = Connection.connecting
-        /// How many mutations have no answer yet.
-        public var waitingCount = 0
         /// What went wrong last.
         public var notice: String?
     }
@@ -71,15 +69,9 @@ public final class TodoSession: Sendable {
     /// The status now, and whenever it is another. For one reader.
     var statuses: AsyncStream<Status> { status.stream }
 
-    /// A mutation begins.
-    /// - Returns: to be told how it ends.
-    func began() -> Ended {
-        let status = status
-        status.change { $0.waitingCount += 1 }
-        return { result in
-            status.change { $0.waitingCount -= 1 }
-            if case .failure(let error) = result { status.noteFailure(error) }
-        }
+    /// A mutation has ended.
+    func ended(_ result: Result<Void, any Error>) {
+        if case .failure(let error) = result { status.noteFailure(error) }
     }
 
     /// Ends it once everything is on the disk. What has no answer yet is sent by the next run.

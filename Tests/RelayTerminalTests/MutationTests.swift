@@ -182,6 +182,40 @@ struct MutationTests {
         }
     }
 
+    // MARK: What waits, whoever has begun it
+
+    private struct Waiting: View {
+        @OptimisticEntries var entries
+        let evaluations: Evaluations
+        var body: some View {
+            let _ = evaluations.note("waiting")
+            Text("\(entries.count) wait, t0: \(entries.contains { $0.records.contains("t0") })")
+        }
+    }
+
+    @Test func whatWaitsIsFollowedInTheFrameThatShowsIt() throws {
+        try environment.cachePayload(UserQuery(id: "me"), Payloads.page(0..<2, of: 2))
+        let pilot = Pilot {
+            Group {
+                TodoScreen(.storeOnly, evaluations)
+                Waiting(evaluations: evaluations)
+            }
+            .relayEnvironment(environment)
+        }
+        #expect(pilot.text == "- todo 0\n- todo 1\n0 wait, t0: false")
+        _ = evaluations.take()
+        let frames = pilot.frameCount
+        pilot.press(.enter)
+        #expect(pilot.text == "x todo 0 …\n- todo 1\n1 wait, t0: true")
+        #expect(evaluations.take() == ["row": 1, "waiting": 1] && pilot.frameCount == frames + 1)
+        try environment.commitUpdate { $0["t1"]?["text"] = "new" }
+        #expect(pilot.text == "x todo 0 …\n- new\n1 wait, t0: true")
+        #expect(evaluations.take() == ["row": 1])
+        try #require(environment.mostRecent).resolve(Payloads.status("t0", complete: true))
+        #expect(pilot.text == "x todo 0\n- new\n0 wait, t0: false")
+        #expect(evaluations.take() == ["row": 1, "waiting": 1] && pilot.frameCount == frames + 3)
+    }
+
     // MARK: Reading outside of the body
 
     private struct Curious: View {
