@@ -41,19 +41,26 @@ struct TodoList: View {
             }
             Spacer()
         case .failure(let error):
-            Text("The list could not be fetched: \(error)")
+            failure("The list could not be fetched: \(error)")
+        case .success(let data):
+            if let user = data?.user {
+                TodoRows(user: .init(user), filter: filter)
+            } else if query.errors.isEmpty {
+                failure("There is no such user.")
+            } else {
+                failure(query.errors.map(\.message).joined(separator: " "))
+            }
+        }
+    }
+
+    private func failure(_ text: String) -> some View {
+        Group {
+            Text(text)
             Button("Try again") {
                 let query = query
                 Task { await query.refetch() }
             }
             Spacer()
-        case .success(let data):
-            if let user = data?.user {
-                TodoRows(user: .init(user), filter: filter)
-            } else {
-                Text("There is no such user.")
-                Spacer()
-            }
         }
     }
 }
@@ -88,7 +95,11 @@ struct TodoRows: View {
                     } else if user.hasNext {
                         Button("More …") {
                             user.loadNext(Self.pageSize) { failure in
-                                if failure == nil { wanted += Self.pageSize }
+                                if let failure {
+                                    session?.note(failure)
+                                } else {
+                                    wanted += Self.pageSize
+                                }
                             }
                         }
                     }

@@ -25,7 +25,10 @@ public struct TodoScreen: View {
         VStack {
             TodoList(filter: filter).frame(maxWidth: .max, maxHeight: .max, alignment: .topLeading)
             Divider()
-            if let notice = status.notice { Text(notice).foregroundColor(.red) }
+            if let notice = status.notice {
+                // It is to leave room for the list.
+                Text(String(notice.prefix(200)).inOneLine).foregroundColor(.red)
+            }
             StatusLine(status: status)
             Text("Enter tick  a add  e rename  d remove  J K move  f filter  q leave")
                 .foregroundColor(.secondary)
@@ -46,9 +49,17 @@ private struct StatusLine: View {
         switch status.connection {
         case .connecting: Text("connecting" + waiting)
         case .live: Text("live" + waiting).foregroundColor(.green)
-        case .offline(let seconds):
-            Text("offline, reconnecting" + (seconds.map { " in \($0) s" } ?? "") + waiting)
+        case .offline(let attempt, let reason):
+            Text("offline\(said(attempt))\(waiting) · \(reason)").frame(height: 1)
                 .foregroundColor(.yellow)
+        }
+    }
+
+    private func said(_ attempt: TodoSession.Status.Attempt) -> String {
+        switch attempt {
+        case .none: ""
+        case .now, .later(..<1): ", reconnecting"
+        case .later(let seconds): ", reconnecting in \(seconds) s"
         }
     }
 

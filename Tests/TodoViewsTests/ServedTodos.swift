@@ -11,15 +11,19 @@ import TodoMutations
 
 /// The todo example with its shared mutations, as `TodoServer` serves it.
 struct ServedTodos {
-    /// - Parameter refused: a mutation's field that is refused.
+    /// - Parameters:
+    ///   - tokens: the server is for those who have one; empty: for everybody.
+    ///   - refused: a mutation's field that is refused.
     static func start(
-        _ storage: Server.Storage = .memory, port: Int = 0, refusing refused: String? = nil
+        _ storage: Server.Storage = .memory, port: Int = 0, tokens: [String] = [],
+        refusing refused: String? = nil
     ) async throws -> Server {
         let schema = String(decoding: try TodoExample.file("todo.graphql"), as: UTF8.self)
         var configuration = Server.Configuration(
             schema: schema + TodoMutations.schema, schemaName: "todo.graphql", storage: storage)
         configuration.seed = try TodoExample.file("todo.seed.ndjson")
         configuration.port = port
+        configuration.tokens = tokens
         configuration.handlers.mutation("changeAllTodos", TodoMutations.changeAllTodos)
         configuration.handlers.mutation("sinkFinishedTodos", TodoMutations.sinkFinishedTodos)
         configuration.handlers.mutation("moveTodo", TodoMutations.moveTodo)

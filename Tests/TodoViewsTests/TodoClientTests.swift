@@ -326,6 +326,54 @@ struct TodoClientTests {
         }
     }
 
+    /// The network gives a stream up that it cannot have; the client does not.
+    @Test func theListIsLiveAgainAfterItsStreamHasFailed() async throws {
+        try await withDirectory { directory in
+            let port = try ReservedPort()
+            func start(_ tokens: [String]) async throws -> Server {
+                try await ServedTodos.start(
+                    .directory(directory + "/log"), port: port.number, tokens: tokens)
+            }
+            var server = try await start([])
+            let pilot = try TodoSession(port: port.number).pilot()
+            await pilot.shows(rows: Self.seeded)
+            await pilot.shows("live")
+            await server.stop()
+            server = try await start(["secret"])
+            await pilot.shows {
+                $0.contains("Changes of others are not shown") && $0.contains("offline · ")
+            }
+            await server.stop()
+            server = try await start([])
+            let other = try TodoSession(port: port.number).pilot()
+            await other.shows(rows: Self.seeded)
+            other.press("d")
+            await pilot.shows(rows: ["☐ Buy a unicorn"])
+            await pilot.shows { $0.contains("live") && !$0.contains("not shown") }
+            await server.stop()
+        }
+    }
+
+    @Test func whyThereIsNoConnectionIsSaid() async throws {
+        let port = try ReservedPort()
+        let session = try TodoSession(port: port.number)
+        let pilot = Pilot(size: Size(width: 160, height: 14)) { TodoScreen(session) }
+        await pilot.shows { $0.contains("offline") && $0.contains("127.0.0.1:\(port.number)") }
+        #expect(await session.close() == nil)
+    }
+
+    @Test func leavingSaysWhatIsLost() async throws {
+        let server = try await ServedTodos.start()
+        let session = try TodoSession(port: server.port)
+        let pilot = session.pilot()
+        await pilot.shows(rows: Self.seeded)
+        await pilot.shows("live")
+        await server.stop()
+        await pilot.shows("offline")
+        pilot.press(.enter)
+        #expect(await session.close()?.hasPrefix("1 change is lost") == true)
+    }
+
     // MARK: What is refused
 
     @Test func aRefusedMoveIsTakenBack() async throws {
