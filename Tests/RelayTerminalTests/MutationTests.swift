@@ -182,6 +182,25 @@ struct MutationTests {
         }
     }
 
+    @Test func aValueThatIsAViewAtTwoPlacesHasAMarkAtEach() throws {
+        let curious = Curious()
+        let pilot = Pilot {
+            VStack {
+                curious
+                curious
+            }
+            .relayEnvironment(environment)
+        }
+        pilot.press(.enter)
+        #expect(pilot.text == "saving\nsave")
+        let first = try #require(environment.mostRecent)
+        pilot.press(.tab)
+        pilot.press(.enter)
+        #expect(pilot.text == "saving\nsaving")
+        first.resolve(Payloads.status("t0", complete: true))
+        #expect(pilot.text == "save\nsaving")
+    }
+
     // MARK: What waits, whoever has begun it
 
     private struct Waiting: View {

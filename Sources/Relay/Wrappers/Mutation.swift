@@ -9,6 +9,7 @@ public import RelayArtifacts
 ///     changeStatus.commit(variables: .init(input: .init(complete: true, id: id, userId: "me")))
 @propertyWrapper
 public struct Mutation<Operation: Relay.Operation> {
+    private let environment: Environment?
     private let place: Place
 
     private final class Place {
@@ -17,13 +18,16 @@ public struct Mutation<Operation: Relay.Operation> {
     }
 
     /// Uses the environment that is current when the mutation is committed.
-    public init() { place = Place(MutationsInFlight(environment: nil)) }
+    public init() { self.init(given: nil) }
 
     /// The same, with the mutation's type as an argument.
     public init(_ type: Operation.Type) { self.init() }
 
     /// For code that already has its environment.
-    public init(environment: Environment) {
+    public init(environment: Environment) { self.init(given: environment) }
+
+    private init(given environment: Environment?) {
+        self.environment = environment
         place = Place(MutationsInFlight(environment: environment))
     }
 
@@ -36,6 +40,9 @@ public struct Mutation<Operation: Relay.Operation> {
         get { place.inFlight }
         nonmutating set { place.inFlight = newValue }
     }
+
+    /// What counts the requests of another view than those before.
+    package func makeInFlight() -> MutationsInFlight { MutationsInFlight(environment: environment) }
 
     /// Runs a mutation.
     public struct Mutator {

@@ -9,7 +9,7 @@ import Threads
 
 extension Mutation: @MainActor ViewProperty {
     package func attach(to node: ViewNode, _ storage: AnyObject?) -> AnyObject? {
-        let storage = storage as? MutationStorage ?? MutationStorage(inFlight, node)
+        let storage = storage as? MutationStorage ?? MutationStorage(makeInFlight(), node)
         storage.inFlight.use(node.environment.relayEnvironment)
         inFlight = storage.inFlight
         return storage

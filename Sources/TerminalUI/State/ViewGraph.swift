@@ -176,6 +176,7 @@ package final class ViewGraph {
         default: return false
         }
         guard let root, var node = root.hit(event.position) else { return false }
+        node.connectViews()
         while true {
             if node.isFocusable, case .press = event.kind { focus.move(to: node) }
             if node.handle(event) { return true }
