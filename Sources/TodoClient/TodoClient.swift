@@ -21,15 +21,23 @@ struct TodoClient: AsyncParsableCommand {
 
     @MainActor
     func run() async throws {
-        let session = try TodoSession(url: url, directory: data)
+        // It reads what is on the disk, which the main actor does not wait for.
+        let session = try await Task.detached { [url, data] in
+            try TodoSession(url: url, directory: data)
+        }.value
         let end: TerminalProgram.End
         do {
             end = try await TerminalProgram.run(mouse: mouse) { TodoScreen(session) }
         } catch {
-            await session.close()
+            await close(session)
             throw error
         }
-        await session.close()
+        await close(session)
         if case .signal(let number) = end { throw ExitCode(128 + number) }
+    }
+
+    private func close(_ session: TodoSession) async {
+        guard let loss = await session.close() else { return }
+        FileHandle.standardError.write(Data("\(loss)\n".utf8))
     }
 }

@@ -13,14 +13,15 @@ private let mutation = graphql(
     """)
 
 extension Mutation.Mutator where Operation == AddTodoMutation {
-    /// Adds a todo to the end of lists, and shows it there at once.
+    /// Adds a todo to the end of those of a user's lists that it belongs to, and shows it there at once.
     /// - Parameters:
     ///   - text: what is to be done.
-    ///   - connections: the lists that are shown.
     ///   - ended: told how it ended.
-    func commit(text: String, connections: [String], ended: @escaping Ended) {
+    func commit(text: String, of userID: String, ended: @escaping Ended) {
         commit(
-            variables: .init(input: .init(text: text), connections: connections),
+            variables: .init(
+                input: .init(text: text),
+                connections: TodoFilter.allCases.filter { $0 != .done }.map { $0.list(of: userID) }),
             // With everything that the list selects, the cursor too: what is incomplete is not shown by a later run
             // without a server.
             optimisticResponse: .init(
@@ -28,6 +29,6 @@ extension Mutation.Mutator where Operation == AddTodoMutation {
                     todoEdge: .init(
                         cursor: "",
                         node: .init(id: TemporaryID.next(), text: text, complete: false)))),
-            completion: { ended($0.carriedOut { $0.addTodo }) })
+            completion: { ended($0.map { _ in }) })
     }
 }

@@ -14,6 +14,6 @@ extension Mutation.Mutator where Operation == ChangeTodoStatusMutation {
             variables: .init(input: .init(complete: complete, id: id)),
             optimisticResponse: .init(
                 changeTodoStatus: .init(todo: .init(id: id, complete: complete))),
-            completion: { ended($0.carriedOut { $0.changeTodoStatus }) })
+            completion: { ended($0.map { _ in }) })
     }
 }

@@ -10,13 +10,31 @@ private let query = graphql(
 /// Shows nothing, and keeps the list in the store as the server has it.
 struct LiveTodos: View {
     @Query<LiveTodosQuery> var query
+    /// How often it has failed since it was live.
+    @State private var failureCount = 0
     let count: Int
     let filter: TodoFilter
 
     var body: some View {
-        let result = query.get(.init(count: count, complete: filter.complete))
-        if let error = result.error ?? query.refreshError {
-            Text("Changes of others are not shown: \(error)").foregroundColor(.red)
+        if let error {
+            Text("Changes of others are not shown: \(error)").frame(height: 1)
+                .foregroundColor(.red)
+                .task { await tryAgain() }
+        }
+    }
+
+    private var error: (any Error)? {
+        query.get(.init(count: count, complete: filter.complete)).error ?? query.refreshError
+    }
+
+    /// The network has given it up, for a server that answers as if there were none, say while it restarts.
+    private func tryAgain() async {
+        while error != nil, !Task.isCancelled {
+            failureCount += 1
+            let delay = Duration.seconds(1 << min(failureCount - 1, 5))
+            guard (try? await Task.sleep(for: delay)) != nil else { return }
+            await query.refetch()
+            if error == nil { failureCount = 0 }
         }
     }
 }

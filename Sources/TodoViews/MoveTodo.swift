@@ -19,6 +19,6 @@ extension Relay.Mutation.Mutator where Operation == MoveTodoMutation {
             variables: variables,
             optimisticUpdater: sharedUpdater(TodoMutations.moveTodo, input: variables),
             updater: sharedUpdater(TodoMutations.moveTodo, input: variables),
-            completion: { ended($0.carriedOut { $0.moveTodo }) })
+            completion: { ended($0.map { _ in }) })
     }
 }

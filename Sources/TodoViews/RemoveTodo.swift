@@ -8,12 +8,12 @@ private let mutation = graphql(
     """)
 
 extension Mutation.Mutator where Operation == RemoveTodoMutation {
-    /// Removes a todo.
-    /// - Parameter connections: the lists that are shown.
-    func commit(id: String, connections: [String], ended: @escaping Ended) {
+    /// Removes a todo from all lists of a user, also from those that are not shown.
+    func commit(id: String, of userID: String, ended: @escaping Ended) {
         commit(
-            variables: .init(input: .init(id: id), connections: connections),
+            variables: .init(
+                input: .init(id: id), connections: TodoFilter.allCases.map { $0.list(of: userID) }),
             optimisticResponse: .init(removeTodo: .init(deletedTodoId: id)),
-            completion: { ended($0.carriedOut { $0.removeTodo }) })
+            completion: { ended($0.map { _ in }) })
     }
 }

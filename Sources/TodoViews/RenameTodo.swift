@@ -13,6 +13,6 @@ extension Mutation.Mutator where Operation == RenameTodoMutation {
         commit(
             variables: .init(input: .init(id: id, text: text)),
             optimisticResponse: .init(renameTodo: .init(todo: .init(id: id, text: text))),
-            completion: { ended($0.carriedOut { $0.renameTodo }) })
+            completion: { ended($0.map { _ in }) })
     }
 }

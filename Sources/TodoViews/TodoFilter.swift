@@ -1,3 +1,5 @@
+import Relay
+
 /// Which todos are shown.
 enum TodoFilter: String, CaseIterable {
     case all
@@ -11,6 +13,13 @@ enum TodoFilter: String, CaseIterable {
         case .open: false
         case .done: true
         }
+    }
+
+    /// The list of a user's todos, as the store has it (`TodoList_user`).
+    func list(of userID: String) -> String {
+        ConnectionHandler.default.getConnectionID(
+            parentID: DataID(userID), key: "List_todos", filters: complete.map { ["complete": $0] }
+        ).rawValue
     }
 
     var next: TodoFilter {

@@ -16,6 +16,8 @@ struct TodoItem: View {
     @State private var isEdited = false
     @State private var draft = ""
     let place: TodoPlace
+    /// Whether a change of it waits for the server.
+    let isWaiting: Bool
 
     var body: some View {
         if let todo {
@@ -24,8 +26,8 @@ struct TodoItem: View {
                     Image(systemName: "pencil")
                     TextField("What is to be done?", text: $draft) {
                         isEdited = false
-                        if draft != todo.text, !draft.isEmpty {
-                            rename.commit(id: todo.id, text: draft, ended: began())
+                        if draft != todo.text.inOneLine, !draft.isEmpty {
+                            rename.commit(id: todo.id, text: draft, ended: ended)
                         }
                     }
                     .takesFocus()
@@ -33,42 +35,36 @@ struct TodoItem: View {
                 .onKey(KeyPress(.escape)) { isEdited = false }
             } else if TemporaryID.isTemporary(todo.id) {
                 // The server does not know it yet.
-                HStack {
-                    Image(systemName: "square")
-                    Text("\(todo.text) …")
-                }
-                .foregroundColor(.secondary)
+                row(todo)
             } else {
                 Button {
-                    changeStatus.commit(id: todo.id, complete: !todo.complete, ended: began())
+                    changeStatus.commit(id: todo.id, complete: !todo.complete, ended: ended)
                 } label: {
-                    HStack {
-                        Image(systemName: todo.complete ? "checkmark.square" : "square")
-                        Text(isInFlight ? "\(todo.text) …" : todo.text)
-                    }
-                    .foregroundColor(isInFlight ? .secondary : .primary)
+                    row(todo)
                 }
                 .onKey { handle($0, todo) }
             }
         }
     }
 
-    private var isInFlight: Bool {
-        // All of them are read, so that the view follows all of them.
-        [
-            changeStatus.isInFlight, rename.isInFlight, remove.isInFlight, move.isInFlight,
-        ].contains(true)
+    private func row(_ todo: TodoItem_todo.Data) -> some View {
+        HStack {
+            Image(systemName: todo.complete ? "checkmark.square" : "square")
+            Text(todo.text.inOneLine).frame(height: 1)
+            if isWaiting { Text("…") }
+        }
+        .foregroundColor(isWaiting ? .secondary : .primary)
     }
 
-    private func began() -> Ended { session?.began() ?? { _ in } }
+    private func ended(_ result: Result<Void, any Error>) { session?.ended(result) }
 
     private func handle(_ key: KeyPress, _ todo: TodoItem_todo.Data) -> Bool {
         switch key {
         case "e":
-            draft = todo.text
+            draft = todo.text.inOneLine
             isEdited = true
         case "d", KeyPress(.delete):
-            remove.commit(id: todo.id, connections: [place.connection], ended: began())
+            remove.commit(id: todo.id, of: place.user, ended: ended)
         case "K", KeyPress(.up, .alt): moveUp(todo.id)
         case "J", KeyPress(.down, .alt): moveDown(todo.id)
         default: return false
@@ -78,20 +74,32 @@ struct TodoItem: View {
 
     private func moveUp(_ id: String) {
         guard place.canMove, let _ = place.above else { return }
-        move.commit(id: id, after: place.aboveThat, of: place.user, ended: began())
+        move.commit(id: id, after: place.aboveThat, of: place.user, ended: ended)
     }
 
     private func moveDown(_ id: String) {
         guard place.canMove, let below = place.below else { return }
-        move.commit(id: id, after: below, of: place.user, ended: began())
+        move.commit(id: id, after: below, of: place.user, ended: ended)
     }
 }
 
-/// Where a row is.
+extension OptimisticEntry {
+    /// The ids of what it is about: the records that it changes, and the todo that its variables name.
+    var subjects: [String] {
+        records.map(\.rawValue) + [variables.input?["id"]?.stringValue].compactMap { $0 }
+    }
+}
+
+extension String {
+    /// A row has one line, whatever others have written.
+    var inOneLine: String {
+        split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+}
+
+/// Where a row is, among those that the server knows: it could not be told of others.
 struct TodoPlace: Hashable {
     let user: String
-    /// The list that is shown.
-    let connection: String
     /// False in a part of the list, where the neighbours are others.
     let canMove: Bool
     let above: String?

@@ -21,7 +21,6 @@ private let fragment = graphql(
       completedCount
       todos(first: $count, after: $cursor, complete: $complete)
         @connection(key: "List_todos", filters: ["complete"]) {
-        __id
         edges { node { id ...TodoItem_todo } }
       }
     }
@@ -42,19 +41,26 @@ struct TodoList: View {
             }
             Spacer()
         case .failure(let error):
-            Text("The list could not be fetched: \(error)")
+            failure("The list could not be fetched: \(error)")
+        case .success(let data):
+            if let user = data?.user {
+                TodoRows(user: .init(user), filter: filter)
+            } else if query.errors.isEmpty {
+                failure("There is no such user.")
+            } else {
+                failure(query.errors.map(\.message).joined(separator: " "))
+            }
+        }
+    }
+
+    private func failure(_ text: String) -> some View {
+        Group {
+            Text(text)
             Button("Try again") {
                 let query = query
                 Task { await query.refetch() }
             }
             Spacer()
-        case .success(let data):
-            if let user = data?.user {
-                TodoRows(user: .init(user), filter: filter)
-            } else {
-                Text("There is no such user.")
-                Spacer()
-            }
         }
     }
 }
@@ -65,6 +71,7 @@ struct TodoRows: View {
 
     @PaginationFragment<TodoList_user> var user
     @Mutation<AddTodoMutation> var add
+    @OptimisticEntries var entries
     @EnvironmentValue(\.todoSession) var session
     /// How many rows are wanted: so many are kept up to date.
     @State private var wanted = TodoRows.pageSize
@@ -79,13 +86,20 @@ struct TodoRows: View {
                 Text("\(user.completedCount) of \(user.totalCount) done · \(filter.rawValue)")
                     .bold()
                 List {
-                    ForEach(rows) { TodoItem(todo: .init($0.node), place: $0.place) }
+                    ForEach(rows) {
+                        TodoItem(
+                            todo: .init($0.node), place: $0.place, isWaiting: $0.isWaiting)
+                    }
                     if user.isLoadingNext {
                         Text("loading more")
                     } else if user.hasNext {
                         Button("More …") {
                             user.loadNext(Self.pageSize) { failure in
-                                if failure == nil { wanted += Self.pageSize }
+                                if let failure {
+                                    session?.note(failure)
+                                } else {
+                                    wanted += Self.pageSize
+                                }
                             }
                         }
                     }
@@ -112,31 +126,36 @@ struct TodoRows: View {
             isAdding = false
             return
         }
-        let lists = filter == .done ? [] : [user.todos?.__id].compactMap { $0 }
         // A list that is there to its end stays so.
         let count = user.todos?.edges?.count ?? 0
         if self.user?.hasNext == false, count >= wanted { wanted += Self.pageSize }
-        add.commit(text: draft, connections: lists, ended: session?.began() ?? { _ in })
+        add.commit(text: draft, of: user.id) { [session] in session?.ended($0) }
         draft = ""
     }
 
     private struct Row: Identifiable {
         let node: TodoList_user.Data.TodoConnection_todos.TodoEdge_edges.Todo_node
         let place: TodoPlace
+        let isWaiting: Bool
         var id: String { node.id }
     }
 
     private func rows(_ user: TodoList_user.Data) -> [Row] {
         let nodes = user.todos?.edges?.compactMap { $0?.node } ?? []
-        return nodes.indices.map { index in
-            func id(_ index: Int) -> String? {
-                nodes.indices.contains(index) ? nodes[index].id : nil
-            }
+        let waiting = Set(entries.flatMap(\.subjects))
+        let known = nodes.filter { !TemporaryID.isTemporary($0.id) }.map(\.id)
+        var knownCount = 0
+        return nodes.map { node in
+            func id(_ index: Int) -> String? { known.indices.contains(index) ? known[index] : nil }
+            let index = knownCount
+            let isKnown = id(index) == node.id
+            if isKnown { knownCount += 1 }
             return Row(
-                node: nodes[index],
+                node: node,
                 place: TodoPlace(
-                    user: user.id, connection: user.todos?.__id ?? "", canMove: filter == .all,
-                    above: id(index - 1), aboveThat: id(index - 2), below: id(index + 1)))
+                    user: user.id, canMove: filter == .all && isKnown, above: id(index - 1),
+                    aboveThat: id(index - 2), below: id(index + 1)),
+                isWaiting: waiting.contains(node.id))
         }
     }
 }

@@ -25,7 +25,10 @@ public struct TodoScreen: View {
         VStack {
             TodoList(filter: filter).frame(maxWidth: .max, maxHeight: .max, alignment: .topLeading)
             Divider()
-            if let notice = status.notice { Text(notice).foregroundColor(.red) }
+            if let notice = status.notice {
+                // It is to leave room for the list.
+                Text(String(notice.prefix(200)).inOneLine).foregroundColor(.red)
+            }
             StatusLine(status: status)
             Text("Enter tick  a add  e rename  d remove  J K move  f filter  q leave")
                 .foregroundColor(.secondary)
@@ -39,23 +42,32 @@ public struct TodoScreen: View {
 }
 
 private struct StatusLine: View {
+    @OptimisticEntries var entries
     let status: TodoSession.Status
 
     var body: some View {
         switch status.connection {
         case .connecting: Text("connecting" + waiting)
         case .live: Text("live" + waiting).foregroundColor(.green)
-        case .offline(let seconds):
-            Text("offline, reconnecting" + (seconds.map { " in \($0) s" } ?? "") + waiting)
+        case .offline(let attempt, let reason):
+            Text("offline\(said(attempt))\(waiting) · \(reason)").frame(height: 1)
                 .foregroundColor(.yellow)
         }
     }
 
+    private func said(_ attempt: TodoSession.Status.Attempt) -> String {
+        switch attempt {
+        case .none: ""
+        case .now, .later(..<1): ", reconnecting"
+        case .later(let seconds): ", reconnecting in \(seconds) s"
+        }
+    }
+
     private var waiting: String {
-        switch status.waitingCount {
-        case ..<1: ""
+        switch entries.count {
+        case 0: ""
         case 1: " · 1 change waits for the server"
-        default: " · \(status.waitingCount) changes wait for the server"
+        default: " · \(entries.count) changes wait for the server"
         }
     }
 }

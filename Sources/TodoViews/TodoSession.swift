@@ -17,14 +17,22 @@ public final class TodoSession: Sendable {
             case connecting
             /// There is one.
             case live
-            /// There is none; with the time until the next attempt, in whole seconds.
-            case offline(retryInSeconds: Int?)
+            /// There is none, and why.
+            case offline(Attempt, reason: String)
+        }
+
+        /// What is done about it if there is no connection.
+        public enum Attempt: Hashable, Sendable {
+            /// Nothing, until something is to be sent.
+            case none
+            /// It is being made.
+            case now
+            /// It will be made in so many whole seconds.
+            case later(seconds: Int)
         }
 
         /// Whether there is a server.
         public var connection = Connection.connecting
-        /// How many mutations have no answer yet.
-        public var waitingCount = 0
         /// What went wrong last.
         public var notice: String?
     }
@@ -71,21 +79,42 @@ public final class TodoSession: Sendable {
     /// The status now, and whenever it is another. For one reader.
     var statuses: AsyncStream<Status> { status.stream }
 
-    /// A mutation begins.
-    /// - Returns: to be told how it ends.
-    func began() -> Ended {
-        let status = status
-        status.change { $0.waitingCount += 1 }
-        return { result in
-            status.change { $0.waitingCount -= 1 }
-            if case .failure(let error) = result { status.noteFailure(error) }
-        }
+    /// A mutation has ended.
+    func ended(_ result: Result<Void, any Error>) {
+        if case .failure(let error) = result { note(error) }
+    }
+
+    /// Says that something went wrong.
+    func note(_ error: any Error) {
+        if !(error is CancellationError) { status.noteFailure(error) }
     }
 
     /// Ends it once everything is on the disk. What has no answer yet is sent by the next run.
-    public func close() async {
-        try? await environment.store.synchronize()
-        journal?.close()
+    /// - Returns: what people have to know: that something is lost.
+    @discardableResult
+    public func close() async -> String? {
+        defer { journal?.close() }
+        do {
+            try await environment.store.synchronize()
+        } catch {
+            return "What was changed is not all on the disk. \(error)"
+        }
+        let count = environment.optimisticEntries.count
+        if journal != nil || count == 0 { return nil }
+        let changes = count == 1 ? "1 change is" : "\(count) changes are"
+        return "\(changes) lost: without a directory, what the server has not answered is not kept."
+    }
+}
+
+extension TodoSession.Status {
+    /// No effect while there is a connection.
+    fileprivate var attempt: Attempt {
+        get { if case .offline(let attempt, _) = connection { attempt } else { .none } }
+        set {
+            if case .offline(_, let reason) = connection {
+                connection = .offline(newValue, reason: reason)
+            }
+        }
     }
 }
 
@@ -107,16 +136,27 @@ private final class StatusLine: Sendable {
         }
     }
 
-    func noteFailure(_ error: any Error) { change { $0.notice = "\(error)" } }
+    func noteFailure(_ error: any Error) {
+        let notice =
+            if let refusal = error as? NetworkError {
+                "The server refused the change: "
+                    + refusal.errors.map(\.message).joined(separator: " ") + " It is taken back."
+            } else {
+                "\(error)"
+            }
+        change { $0.notice = notice }
+    }
 
     func note(_ event: NetworkEvent) {
         change { status in
             switch event {
             case .connected: (status.connection, status.notice) = (.live, nil)
-            case .disconnected: status.connection = .offline(retryInSeconds: nil)
+            case .disconnected(let error):
+                status.connection = .offline(.none, reason: error.message)
             case .waiting(let delay):
-                status.connection = .offline(retryInSeconds: Int(delay.components.seconds))
-            case .connecting, .resumed: break
+                status.attempt = .later(seconds: Int(delay.components.seconds))
+            case .connecting: status.attempt = .now
+            case .resumed: break
             case .closed: status.connection = .connecting
             }
         }

@@ -67,8 +67,7 @@ struct MutationTests {
                         store["t1"]?["text"] = data == nil ? "no data" : "answered"
                     },
                     completion: { result in
-                        let text = (try? result.get()).map { _ in "done" } ?? "failed"
-                        MainActor.assumeIsolated { completed = text }
+                        completed = (try? result.get()).map { _ in "done" } ?? "failed"
                     })
             }
         }
@@ -115,5 +114,150 @@ struct MutationTests {
         try #require(environment.mostRecent).resolve(Payloads.status("t0", complete: true))
         pilot.press("g")
         #expect(pilot.text == "x todo 0\n- todo 1")
+    }
+
+    // MARK: Threads
+
+    private struct Counting: View {
+        @Mutation<ChangeTodoStatusMutation> var change
+        @State private var threads = ""
+        let evaluations: Evaluations
+
+        var body: some View {
+            let _ = evaluations.note("counting")
+            Button("done \(threads)\(change.isInFlight ? " …" : "")") {
+                change.commit(
+                    variables: .init(input: .init(complete: true, id: "t0")),
+                    completion: { _ in
+                        evaluations.note("completion")
+                        threads += Thread.current.name == "network" ? "network" : "main"
+                    })
+            }
+        }
+    }
+
+    @Test func anAnswerOfAnotherThreadIsToldToTheViewOnTheMainActor() async throws {
+        let pilot = Pilot { Counting(evaluations: evaluations).relayEnvironment(environment) }
+        pilot.press(.enter)
+        #expect(pilot.text == "done  …")
+        _ = evaluations.take()
+        let request = try #require(environment.mostRecent)
+        await onAThreadOfItsOwn { request.resolve(Payloads.status("t0", complete: true)) }
+        await pilot.shows("done main")
+        // What the completion sets and the end of the mark are one frame.
+        #expect(evaluations.take() == ["counting": 1, "completion": 1])
+    }
+
+    @Test(arguments: [false, true])
+    func aViewThatIsGoneIsToldToo(_ isScreenGone: Bool) async throws {
+        var pilot: Pilot? = Pilot {
+            PassingView(content: Counting(evaluations: evaluations)).relayEnvironment(environment)
+        }
+        pilot?.press(.enter)
+        if isScreenGone { pilot = nil } else { pilot?.press("g") }
+        let request = try #require(environment.mostRecent)
+        await onAThreadOfItsOwn { request.resolve(Payloads.status("t0", complete: true)) }
+        await eventually { evaluations.counts["completion"] == 1 }
+    }
+
+    private struct PassingView<Content: View>: View {
+        @State private var isThere = true
+        let content: Content
+        var body: some View {
+            Group {
+                if isThere { content } else { Text("gone") }
+            }
+            .onKey("g") { isThere.toggle() }
+        }
+    }
+
+    private func onAThreadOfItsOwn(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            let thread = Thread {
+                body()
+                continuation.resume()
+            }
+            thread.name = "network"
+            thread.start()
+        }
+    }
+
+    @Test func aValueThatIsAViewAtTwoPlacesHasAMarkAtEach() throws {
+        let curious = Curious()
+        let pilot = Pilot {
+            VStack {
+                curious
+                curious
+            }
+            .relayEnvironment(environment)
+        }
+        pilot.press(.enter)
+        #expect(pilot.text == "saving\nsave")
+        let first = try #require(environment.mostRecent)
+        pilot.press(.tab)
+        pilot.press(.enter)
+        #expect(pilot.text == "saving\nsaving")
+        first.resolve(Payloads.status("t0", complete: true))
+        #expect(pilot.text == "save\nsaving")
+    }
+
+    // MARK: What waits, whoever has begun it
+
+    private struct Waiting: View {
+        @OptimisticEntries var entries
+        let evaluations: Evaluations
+        var body: some View {
+            let _ = evaluations.note("waiting")
+            Text("\(entries.count) wait, t0: \(entries.contains { $0.records.contains("t0") })")
+        }
+    }
+
+    @Test func whatWaitsIsFollowedInTheFrameThatShowsIt() throws {
+        try environment.cachePayload(UserQuery(id: "me"), Payloads.page(0..<2, of: 2))
+        let pilot = Pilot {
+            Group {
+                TodoScreen(.storeOnly, evaluations)
+                Waiting(evaluations: evaluations)
+            }
+            .relayEnvironment(environment)
+        }
+        #expect(pilot.text == "- todo 0\n- todo 1\n0 wait, t0: false")
+        _ = evaluations.take()
+        let frames = pilot.frameCount
+        pilot.press(.enter)
+        #expect(pilot.text == "x todo 0 …\n- todo 1\n1 wait, t0: true")
+        #expect(evaluations.take() == ["row": 1, "waiting": 1] && pilot.frameCount == frames + 1)
+        try environment.commitUpdate { $0["t1"]?["text"] = "new" }
+        #expect(pilot.text == "x todo 0 …\n- new\n1 wait, t0: true")
+        #expect(evaluations.take() == ["row": 1])
+        try #require(environment.mostRecent).resolve(Payloads.status("t0", complete: true))
+        #expect(pilot.text == "x todo 0\n- new\n0 wait, t0: false")
+        #expect(evaluations.take() == ["row": 1, "waiting": 1] && pilot.frameCount == frames + 3)
+    }
+
+    // MARK: Reading outside of the body
+
+    private struct Curious: View {
+        @Mutation<ChangeTodoStatusMutation> var change
+        var body: some View {
+            Button(change.isInFlight ? "saving" : "save") {
+                change.commit(
+                    variables: .init(input: .init(complete: true, id: "t0")),
+                    completion: { _ in _ = change.isInFlight })
+                _ = change.isInFlight
+            }
+            .onKey("r") { _ = change.isInFlight }
+        }
+    }
+
+    @Test func whatAnActionReadsIsNotWhatTheViewShows() throws {
+        let pilot = Pilot { Curious().relayEnvironment(environment) }
+        #expect(pilot.text == "save")
+        pilot.press(.enter)
+        #expect(pilot.text == "saving")
+        pilot.press("r")
+        try #require(environment.mostRecent).resolve(Payloads.status("t0", complete: true))
+        pilot.press("r")
+        #expect(pilot.text == "save")
     }
 }

@@ -145,6 +145,53 @@ struct PaginationTests {
         #expect(pilot.text == "t1")
     }
 
+    private struct Searched: View {
+        @Query<DoneQuery>(fetchPolicy: .storeOrNetwork) var query
+        var body: some View {
+            if let user = query.get(.init(complete: true)).data?.user { Ids(user: .init(user)) }
+        }
+
+        struct Ids: View {
+            @RefetchableFragment<Done_user> var user
+            @State private var ended = 0
+            var body: some View {
+                let ids = user?.todos?.edges?.compactMap { $0?.node?.id } ?? []
+                Text(ids.joined(separator: " ") + ", \(ended) ended")
+                    .onKey("o") { refetch(false) }
+                    .onKey("d") { refetch(true) }
+            }
+
+            private func refetch(_ complete: Bool) {
+                let user = user
+                Task {
+                    await user?.refetch(["complete": complete])
+                    ended += 1
+                }
+            }
+        }
+    }
+
+    @Test func theRefetchThatWasAskedForLastIsShownWhateverComesLast() async throws {
+        environment.mockResponse(DoneQuery(complete: true), Payloads.page(0..<1, of: 1))
+        let pilot = Pilot { Searched().relayEnvironment(environment) }
+        #expect(pilot.text == "t0, 0 ended")
+        pilot.press("o")
+        await eventually { environment.waitingNames == ["DonePaginationQuery"] }
+        let first = try #require(environment.mostRecent)
+        pilot.press("d")
+        // The one that nobody waits for any more is cancelled.
+        await eventually {
+            environment.mockNetwork.requests.map { $0.variables["complete"] } == [true]
+        }
+        await pilot.shows("t0, 1 ended")
+        try #require(environment.mostRecent).resolve(Payloads.page(5..<6, of: 6, as: "node"))
+        await pilot.shows("t5, 2 ended")
+        first.resolve(Payloads.page(1..<2, of: 2, as: "node"))
+        pilot.press("o")
+        await eventually { environment.waitingNames == ["DonePaginationQuery"] }
+        #expect(pilot.text == "t5, 2 ended")
+    }
+
     private struct Passing: View {
         @State private var isThere = true
         let evaluations: Evaluations

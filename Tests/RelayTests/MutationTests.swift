@@ -323,4 +323,32 @@ import TodoFixtures
         func receive(_ input: ChangeTodoStatusMutation.Data?) -> Subscribers.Demand { .none }
         func receive(completion: Subscribers.Completion<any Error>) {}
     }
+
+    @Test func whatIsNotConfirmedIsListedUntilItEnds() throws {
+        #expect(environment.optimisticEntries.isEmpty)
+        let first = Collected(
+            environment.commitMutation(
+                change("a", true), optimisticResponse: optimisticStatus("a", true)))
+        let request = try #require(environment.mostRecent)
+        let second = Collected(environment.commitMutation(change("b", true)))
+        let shown = try environment.applyMutation(
+            change("b", true).createDescriptor(), optimisticResponse: optimisticStatus("b", true))
+        let entries = environment.optimisticEntries
+        #expect(entries.map(\.operation) == Array(repeating: "ChangeTodoStatusMutation", count: 3))
+        #expect(entries.map(\.transactionID).map { $0 != nil } == [true, true, false])
+        #expect(entries[0].transactionID == request.cacheConfig.transactionID)
+        #expect(entries[0].variables.description == #"{input:{complete:true,id:"a"}}"#)
+        #expect(entries.map { $0.records.contains(DataID("a")) } == [true, false, false])
+        #expect(entries.map { $0.records.contains(DataID("b")) } == [false, false, true])
+        #expect(entries.map(\.id) == entries.map(\.id).sorted())
+        #expect(environment.optimisticEntries(knowing: entries) == entries)
+        request.resolve(Payloads.status("a", complete: true))
+        #expect(environment.optimisticEntries == Array(entries[1...]))
+        shown.cancel()
+        #expect(environment.optimisticEntries == [entries[1]])
+        try #require(environment.mostRecent).resolve(
+            #"{"data":{"changeTodoStatus":null},"errors":[{"message":"no"}]}"#)
+        #expect(environment.optimisticEntries.isEmpty)
+        #expect(first.isFinished && second.error is NetworkError)
+    }
 }

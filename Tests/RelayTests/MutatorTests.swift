@@ -42,6 +42,41 @@ import TodoFixtures
         #expect(throws: URLError.self) { try results.last?.get() }
     }
 
+    @Test func theCompletionHasTheErrorsOfARefusal() throws {
+        let environment = MockEnvironment()
+        let mutator = Mutation<ChangeTodoStatusMutation>(environment: environment).wrappedValue
+        var results: [Result<ChangeTodoStatusMutation.Data?, any Error>] = []
+        for response in [
+            #"{"data":{"changeTodoStatus":null},"errors":[{"message":"no"},{"message":"never"}]}"#,
+            #"{"data":null,"errors":[{"message":"no"},{"message":"never"}]}"#,
+        ] {
+            for isExpected in [false, true] {
+                mutator.commit(
+                    variables: change("a", true).variables,
+                    optimisticResponse: isExpected
+                        ? ["changeTodoStatus": ["todo": ["id": "a", "complete": true]]] : nil,
+                    completion: { results.append($0) })
+                let request = try #require(environment.mostRecent)
+                request.resolve(Data(response.utf8))
+                #expect(!mutator.isInFlight)
+                let error = #expect(throws: NetworkError.self) { try results.last?.get() }
+                #expect(error?.errors.map(\.message) == ["no", "never"])
+                #expect(error?.variables.description == #"{input:{complete:true,id:"a"}}"#)
+            }
+        }
+        #expect(results.count == 4)
+        // Errors of other fields come with what was carried out.
+        mutator.commit(
+            variables: change("a", true).variables, completion: { results.append($0) })
+        try #require(environment.mostRecent).resolve(
+            Data(
+                #"""
+                {"data":{"changeTodoStatus":{"todo":{"id":"a","complete":true}}},\#
+                "errors":[{"message":"?"}]}
+                """#.utf8))
+        #expect(try results.last?.get()?.changeTodoStatus?.todo.id == "a")
+    }
+
     @Test func withoutAnEnvironmentTheCompletionSaysSo() {
         var results: [Result<ChangeTodoStatusMutation.Data?, any Error>] = []
         let mutator = Mutation<ChangeTodoStatusMutation>().wrappedValue

@@ -128,6 +128,33 @@ import TodoFixtures
         #expect(updates == 0 && failed.error is URLError)
     }
 
+    /// A root field that may be null says that a mutation was refused where another has no data at all.
+    @Test(arguments: [
+        #"{"data":{"changeTodoStatus":null},"errors":[{"message":"no"}]}"#,
+        #"{"errors":[{"message":"no"}],"data":{"__typename":"Mutation","changeTodoStatus":null}}"#,
+    ])
+    func aRefusalOfTheOnlyFieldRunsNoUpdater(_ response: String) throws {
+        var updates = 0
+        let (result, request) = try commit(
+            change("a", true), updater: { _, _ in updates += 1 })
+        request.resolve(response)
+        #expect(updates == 0)
+        #expect((result.error as? NetworkError)?.errors.map(\.message) == ["no"])
+    }
+
+    /// It was carried out.
+    @Test(arguments: [
+        #"{"data":{"changeTodoStatus":null}}"#,
+        #"{"data":{"changeTodoStatus":{"todo":{"id":"a","complete":true}}},"errors":[{"message":"?"}]}"#,
+    ])
+    func errorsBesideItsDataAreNoRefusal(_ response: String) throws {
+        var updates = 0
+        let (result, request) = try commit(
+            change("a", true), updater: { _, _ in updates += 1 })
+        request.resolve(response)
+        #expect(updates == 1 && result.isFinished)
+    }
+
     @Test func promise33DataThatMissesWhatItNeedsIsNil() throws {
         var data: [SelectorData?] = []
         var roots: [DataID?] = []

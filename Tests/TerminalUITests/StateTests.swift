@@ -21,6 +21,44 @@ import Threads
         #expect(pilot.text == "a 2")
     }
 
+    private struct Twice<Content: View>: View {
+        let content: Content
+        var body: some View {
+            VStack {
+                content
+                content
+            }
+        }
+    }
+
+    @Test func aValueThatIsAViewAtTwoPlacesHasAStateAtEach() {
+        let pilot = Pilot { Twice(content: Counter(name: "n")) }
+        pilot.press(.enter)
+        pilot.press(.enter)
+        #expect(pilot.text == "n 2\nn 0")
+        pilot.press(.tab)
+        pilot.press(.enter)
+        #expect(pilot.text == "n 2\nn 1")
+        pilot.handle(.mouse(MouseEvent(.press(button: 0), at: Position(column: 0, row: 0))))
+        #expect(pilot.text == "n 3\nn 1")
+    }
+
+    private struct Holder: View {
+        @State private var text = "x"
+        var body: some View { Child(text: $text).task { text += "t" } }
+    }
+
+    @Test func soHaveItsBindingsAndTasks() async {
+        let pilot = Pilot { Twice(content: Holder()) }
+        await pilot.settle { $0.text == "child xt\nchild xt" }
+        pilot.press(.enter)
+        #expect(pilot.text == "child xty\nchild xt")
+        pilot.press(.tab)
+        pilot.press(.enter)
+        pilot.press(.enter)
+        #expect(pilot.text == "child xty\nchild xtyy")
+    }
+
     @Test func onlyWhatHasChangedIsEvaluated() {
         let pilot = Pilot {
             VStack {

@@ -11,12 +11,19 @@ import TodoMutations
 
 /// The todo example with its shared mutations, as `TodoServer` serves it.
 struct ServedTodos {
-    static func start(_ storage: Server.Storage = .memory, port: Int = 0) async throws -> Server {
+    /// - Parameters:
+    ///   - tokens: the server is for those who have one; empty: for everybody.
+    ///   - refused: a mutation's field that is refused.
+    static func start(
+        _ storage: Server.Storage = .memory, port: Int = 0, tokens: [String] = [],
+        refusing refused: String? = nil
+    ) async throws -> Server {
         let schema = String(decoding: try TodoExample.file("todo.graphql"), as: UTF8.self)
         var configuration = Server.Configuration(
             schema: schema + TodoMutations.schema, schemaName: "todo.graphql", storage: storage)
         configuration.seed = try TodoExample.file("todo.seed.ndjson")
         configuration.port = port
+        configuration.tokens = tokens
         configuration.handlers.mutation("changeAllTodos", TodoMutations.changeAllTodos)
         configuration.handlers.mutation("sinkFinishedTodos", TodoMutations.sinkFinishedTodos)
         configuration.handlers.mutation("moveTodo", TodoMutations.moveTodo)
@@ -25,15 +32,21 @@ struct ServedTodos {
                 throw HandlerError("Nothing is that urgent.", code: "BAD_USER_INPUT")
             }
         }
+        if let refused {
+            configuration.handlers.check(refused) { _, _, _ in
+                throw HandlerError("Nobody may.", code: "FORBIDDEN")
+            }
+        }
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         return try await Server.start(configuration, logger: logger)
     }
 
     /// Serves while the body runs.
     static func run(
-        isolation: isolated (any Actor)? = #isolation, _ body: (Server) async throws -> Void
+        refusing refused: String? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ body: (Server) async throws -> Void
     ) async throws {
-        let server = try await start()
+        let server = try await start(refusing: refused)
         do {
             try await body(server)
         } catch {

@@ -212,6 +212,213 @@ struct TodoClientTests {
         }
     }
 
+    // MARK: What waits
+
+    /// By whichever run it was begun, and however often its row was made since.
+    @Test func whatWaitsIsCountedAndMarked() async throws {
+        try await withDirectory { directory in
+            let store = directory + "/store"
+            let port = try ReservedPort()
+            var server = try await ServedTodos.start(
+                .directory(directory + "/log"), port: port.number)
+            var session = try TodoSession(port: port.number, directory: store)
+            var pilot: Pilot? = session.pilot()
+            await pilot?.shows(rows: Self.seeded)
+            await pilot?.shows("live")
+            await server.stop()
+            await pilot?.shows("offline")
+            pilot?.press(.enter)
+            #expect(pilot?.rows == ["☐ Taste JavaScript …", "☐ Buy a unicorn"])
+            pilot?.press(.down)
+            pilot?.press("K")
+            let marked = ["☐ Buy a unicorn …", "☐ Taste JavaScript …"]
+            #expect(pilot?.rows == marked)
+            #expect(pilot?.text.contains("2 changes wait") == true)
+            for _ in 0..<3 { pilot?.press("f") }
+            #expect(pilot?.rows == marked)
+            pilot = nil
+            await session.close()
+
+            session = try TodoSession(port: port.number, directory: store)
+            pilot = session.pilot()
+            #expect(pilot?.rows == marked)
+            #expect(pilot?.text.contains("2 changes wait") == true)
+            server = try await ServedTodos.start(
+                .directory(directory + "/log"), port: port.number)
+            await pilot?.shows(rows: ["☐ Buy a unicorn", "☐ Taste JavaScript"])
+            await pilot?.shows { $0.contains("live") && !$0.contains("wait") }
+            pilot = nil
+            await session.close()
+            await server.stop()
+        }
+    }
+
+    @Test func whatIsDoneUnderAFilterIsDoneToTheOtherLists() async throws {
+        let server = try await ServedTodos.start()
+        let pilot = try TodoSession(port: server.port).pilot()
+        await pilot.shows(rows: Self.seeded)
+        await pilot.shows("live")
+        pilot.press("f")
+        await pilot.shows(rows: ["☐ Buy a unicorn"])
+        pilot.press("a")
+        pilot.type("Milk")
+        pilot.press(.enter)
+        await pilot.shows(rows: ["☐ Buy a unicorn", "☐ Milk"])
+        pilot.press(.escape)
+        pilot.press("d")
+        #expect(pilot.rows == ["☐ Milk"])
+        await pilot.shows { $0.contains("live") && !$0.contains("wait") }
+        await server.stop()
+        await pilot.shows("offline")
+        pilot.press("f")
+        pilot.press("f")
+        #expect(pilot.rows == ["☑ Taste JavaScript", "☐ Milk"])
+    }
+
+    @Test func noRowIsMovedBehindOneThatTheServerDoesNotKnow() async throws {
+        try await withDirectory { directory in
+            let port = try ReservedPort()
+            var server = try await ServedTodos.start(
+                .directory(directory + "/log"), port: port.number)
+            let pilot = try TodoSession(port: port.number).pilot()
+            await pilot.shows(rows: Self.seeded)
+            await pilot.shows("live")
+            await server.stop()
+            await pilot.shows("offline")
+            pilot.press("a")
+            pilot.type("Milk")
+            pilot.press(.enter)
+            pilot.press(.escape)
+            pilot.press(.down)
+            pilot.press("J")
+            #expect(pilot.rows == Self.seeded + ["☐ Milk …"])
+            #expect(pilot.text.contains("1 change waits"))
+            pilot.press("K")
+            #expect(pilot.rows == ["☐ Buy a unicorn …", "☑ Taste JavaScript", "☐ Milk …"])
+            server = try await ServedTodos.start(
+                .directory(directory + "/log"), port: port.number)
+            await pilot.shows(rows: ["☐ Buy a unicorn", "☑ Taste JavaScript", "☐ Milk"])
+            await pilot.shows { $0.contains("live") && !$0.contains("wait") }
+            #expect(!pilot.text.contains("refused"))
+            await server.stop()
+        }
+    }
+
+    @Test func whateverOthersWriteIsOneRow() async throws {
+        try await ServedTodos.run { server in
+            let other = try TodoSession(port: server.port).environment
+            for text in ["one\ntwo\r\n☑ faked row", String(repeating: "long ", count: 60_000)] {
+                _ = try await other.commit(
+                    AddTodoMutation(input: .init(text: text), connections: []))
+            }
+            let pilot = try TodoSession(port: server.port).pilot()
+            await pilot.shows { _ in pilot.rows.count == 4 }
+            #expect(Array(pilot.rows.prefix(3)) == Self.seeded + ["☐ one two ☑ faked row"])
+            #expect(pilot.rows[3].hasPrefix("☐ long long") && pilot.rows[3].hasSuffix("…"))
+            #expect(!pilot.text.contains("\nlong"))
+            // What is edited is what is shown; what was not edited is not changed.
+            pilot.press(.down)
+            pilot.press(.down)
+            pilot.press("e")
+            #expect(pilot.text.contains("one two ☑ faked row"))
+            pilot.press(.enter)
+            #expect(!pilot.text.contains("wait"))
+        }
+    }
+
+    /// The network gives a stream up that it cannot have; the client does not.
+    @Test func theListIsLiveAgainAfterItsStreamHasFailed() async throws {
+        try await withDirectory { directory in
+            let port = try ReservedPort()
+            func start(_ tokens: [String]) async throws -> Server {
+                try await ServedTodos.start(
+                    .directory(directory + "/log"), port: port.number, tokens: tokens)
+            }
+            var server = try await start([])
+            let pilot = try TodoSession(port: port.number).pilot()
+            await pilot.shows(rows: Self.seeded)
+            await pilot.shows("live")
+            await server.stop()
+            server = try await start(["secret"])
+            await pilot.shows {
+                $0.contains("Changes of others are not shown") && $0.contains("offline · ")
+            }
+            await server.stop()
+            server = try await start([])
+            let other = try TodoSession(port: port.number).pilot()
+            await other.shows(rows: Self.seeded)
+            other.press("d")
+            await pilot.shows(rows: ["☐ Buy a unicorn"])
+            await pilot.shows { $0.contains("live") && !$0.contains("not shown") }
+            await server.stop()
+        }
+    }
+
+    @Test func whyThereIsNoConnectionIsSaid() async throws {
+        let port = try ReservedPort()
+        let session = try TodoSession(port: port.number)
+        let pilot = Pilot(size: Size(width: 160, height: 14)) { TodoScreen(session) }
+        await pilot.shows { $0.contains("offline") && $0.contains("127.0.0.1:\(port.number)") }
+        #expect(await session.close() == nil)
+    }
+
+    @Test func leavingSaysWhatIsLost() async throws {
+        let server = try await ServedTodos.start()
+        let session = try TodoSession(port: server.port)
+        let pilot = session.pilot()
+        await pilot.shows(rows: Self.seeded)
+        await pilot.shows("live")
+        await server.stop()
+        await pilot.shows("offline")
+        pilot.press(.enter)
+        #expect(await session.close()?.hasPrefix("1 change is lost") == true)
+    }
+
+    // MARK: What is refused
+
+    @Test func aRefusedMoveIsTakenBack() async throws {
+        try await ServedTodos.run(refusing: "moveTodo") { server in
+            let pilot = try TodoSession(port: server.port).pilot()
+            await pilot.shows(rows: Self.seeded)
+            await pilot.shows("live")
+            pilot.press("J")
+            await pilot.shows("The server refused the change")
+            #expect(pilot.rows == Self.seeded)
+        }
+    }
+
+    /// Told by a later run as by the one in which it was begun.
+    @Test func aRefusalOfWhatAnEarlierRunLeftIsSaid() async throws {
+        try await withDirectory { directory in
+            let store = directory + "/store"
+            let port = try ReservedPort()
+            var server = try await ServedTodos.start(
+                .directory(directory + "/log"), port: port.number)
+            var session = try TodoSession(port: port.number, directory: store)
+            var pilot: Pilot? = session.pilot()
+            await pilot?.shows(rows: Self.seeded)
+            await pilot?.shows("live")
+            await server.stop()
+            await pilot?.shows("offline")
+            pilot?.press("a")
+            pilot?.type("Milk")
+            pilot?.press(.enter)
+            #expect(pilot?.rows.last == "☐ Milk …")
+            pilot = nil
+            await session.close()
+
+            session = try TodoSession(port: port.number, directory: store)
+            pilot = session.pilot()
+            server = try await ServedTodos.start(
+                .directory(directory + "/log"), port: port.number, refusing: "addTodo")
+            await pilot?.shows("Nobody may.")
+            #expect(pilot?.rows == Self.seeded)
+            pilot = nil
+            await session.close()
+            await server.stop()
+        }
+    }
+
     @Test func whatTheServerRefusesIsTakenBackAndSaid() async throws {
         try await ServedTodos.run { server in
             let pilot = try TodoSession(port: server.port).pilot()

@@ -33,8 +33,8 @@ extension Environment {
     ///   - optimisticResponse: the expected answer; shown until the real one arrives.
     ///   - optimisticUpdater: further optimistic changes; runs after the optimistic response was
     ///     applied, and again when a record that it has read changes.
-    ///   - updater: changes the store after the response was written to it. The returned result is that of the
-    ///     response, without the updater's changes.
+    ///   - updater: changes the store after the response was written to it, unless the server refused the mutation
+    ///     (``OperationResult/refusal``). The returned result is that of the response, without the updater's changes.
     /// - Throws: as ``fetch(_:cacheConfig:)``, and whatever the updaters throw.
     public func commit<Op: Operation>(
         _ mutation: Op, cacheConfig: CacheConfig = .init(),

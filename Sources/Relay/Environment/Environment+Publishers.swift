@@ -17,17 +17,17 @@ extension Environment {
         publisher(of: query, cacheConfig: cacheConfig).map(\.data).eraseToAnyPublisher()
     }
 
-    /// The data of a mutation. Subscribing runs it. Otherwise as
-    /// `commit`.
+    /// The data of a mutation. Subscribing runs it. A mutation that the server refused fails with a ``NetworkError``,
+    /// also if it has an answer (``OperationResult/refusal``). Otherwise as `commit`.
     public func commitMutation<Op: Operation>(
         _ mutation: Op, cacheConfig: CacheConfig = .init(),
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
         updater: SelectorStoreUpdater? = nil
     ) -> AnyPublisher<Op.Data?, any Error> {
-        publisher(
-            of: mutation, cacheConfig: cacheConfig, optimisticResponse: optimisticResponse,
-            optimisticUpdater: optimisticUpdater, updater: updater
-        ).map(\.data).eraseToAnyPublisher()
+        carriedOut(
+            publisher(
+                of: mutation, cacheConfig: cacheConfig, optimisticResponse: optimisticResponse,
+                optimisticUpdater: optimisticUpdater, updater: updater))
     }
 
     /// The data of a subscription's events; nil for an event that failed or cannot be read. Otherwise as

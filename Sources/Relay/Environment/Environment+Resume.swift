@@ -31,7 +31,7 @@ public struct ResumedMutation: Sendable {
     public var transactionID: String
     /// The operation's name.
     public var operation: String
-    /// The response; nil if the network gave none.
+    /// The response; nil if the network gave none. What the server refused is a failure, also if it has a response.
     public var result: Result<GraphQLResponse?, any Error>
 }
 
@@ -101,7 +101,11 @@ extension Environment {
                     entry: entry,
                     send: { [store] ended in
                         Self.complete(execution) { result in
-                            tell(result)
+                            tell(
+                                result.flatMap { response in
+                                    response?.refusal(of: request).map { .failure($0) }
+                                        ?? .success(response)
+                                })
                             guard case .failure(let error) = result, store.isPending(entry) else {
                                 return ended(nil)
                             }

@@ -12,6 +12,9 @@ public struct OperationResult<Data: ReadableRecord>: Sendable {
     /// The errors that came with the data; each says which field is null and why. For a subscription event, a result of a
     /// live query, and a response of which parts are still to come, also why its data could not be read.
     public var errors: [GraphQLError] = []
+    /// Why the server has not carried out a mutation, though it sent an answer: there are errors, and each field of the
+    /// mutation is null. Its updater has not run. nil: it was carried out.
+    public var refusal: NetworkError?
     /// What the server adds.
     public var extensions: VariableData = [:]
     /// Keeps the records.
@@ -22,8 +25,9 @@ public struct OperationResult<Data: ReadableRecord>: Sendable {
 
     private init() {}
 
-    init(_ response: GraphQLResponse) {
+    init(_ response: GraphQLResponse, _ request: RequestDescriptor) {
         errors = response.errors ?? []
+        refusal = response.refusal(of: request)
         extensions = response.extensions
         hold = response.written?.hold
     }
@@ -35,7 +39,7 @@ extension Environment {
     ) -> AnyPublisher<OperationResult<Op.Data>, any Error> {
         let descriptor = operation.createDescriptor()
         return responses.tryMap { [self] response in
-            var result = OperationResult<Op.Data>(response)
+            var result = OperationResult<Op.Data>(response, descriptor.request)
             do {
                 result.data = try data(of: descriptor, response)
             } catch let error as ReadError
@@ -58,9 +62,20 @@ extension Environment {
         of operation: Op, _ responses: AnyPublisher<GraphQLResponse, any Error>
     ) async throws -> OperationResult<Op.Data> {
         guard let response = try await responses.lastValue() else { return .nothing }
-        var result = OperationResult<Op.Data>(response)
-        result.data = try data(of: operation.createDescriptor(), response)
+        let descriptor = operation.createDescriptor()
+        var result = OperationResult<Op.Data>(response, descriptor.request)
+        result.data = try data(of: descriptor, response)
         return result
+    }
+
+    /// The data of a mutation alone: where its errors are not seen, a refusal is a failure.
+    func carriedOut<Data>(
+        _ results: AnyPublisher<OperationResult<Data>, any Error>
+    ) -> AnyPublisher<Data?, any Error> {
+        results.tryMap { result in
+            if let refusal = result.refusal { throw refusal }
+            return result.data
+        }.eraseToAnyPublisher()
     }
 
     /// A response as the operation's own data, as it was read when it was written, whatever has happened to its

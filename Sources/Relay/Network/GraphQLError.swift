@@ -95,7 +95,7 @@ extension GraphQLError {
     }
 }
 
-/// The server answered an operation with errors and no data.
+/// The server answered an operation with errors and no data, or with nothing but null for the fields of a mutation.
 public struct NetworkError: SentenceError {
     /// The server's errors, at least one.
     public var errors: [GraphQLError]

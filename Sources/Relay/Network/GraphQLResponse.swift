@@ -22,6 +22,8 @@ public struct GraphQLResponse: Sendable {
 
     /// Whether it is one of many: an event of a subscription, or a result of a live query.
     let isEvent: Bool
+    /// Whether it is the answer to a mutation that was refused, and has null where its data would be.
+    private let isRefusal: Bool
 
     init(
         _ bytes: [UInt8], _ summary: ResponseSummary, written: WrittenResponse?, isEvent: Bool
@@ -31,8 +33,16 @@ public struct GraphQLResponse: Sendable {
         self.written = written
         hasData = written != nil
         hasNext = summary.hasNext
+        isRefusal = summary.isRefusal
         errors = summary.errors.isEmpty ? nil : summary.errors.map(GraphQLError.init)
         extensions = summary.extensions?.object.map { VariableData($0) } ?? [:]
+    }
+
+    /// Why a mutation was not carried out; nil: it was.
+    func refusal(of request: RequestDescriptor) -> NetworkError? {
+        isRefusal
+            ? NetworkError(
+                errors: errors ?? [], operation: request.node, variables: request.variables) : nil
     }
 
     /// The data as a tree, made on each access. nil for a part of an earlier response (`@defer`,

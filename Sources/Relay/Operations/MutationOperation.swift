@@ -45,12 +45,10 @@ extension Environment {
         optimisticResponse: Op.OptimisticResponse, optimisticUpdater: SelectorStoreUpdater? = nil,
         updater: SelectorStoreUpdater? = nil
     ) -> AnyPublisher<Op.Data?, any Error> {
-        results(
-            of: mutation,
-            responses(
-                to: mutation, cacheConfig, ExpectedAnswer(typed: optimisticResponse),
-                optimisticUpdater, updater)
-        ).map(\.data).eraseToAnyPublisher()
+        carriedOut(
+            publisher(
+                of: mutation, cacheConfig: cacheConfig, optimisticResponse: optimisticResponse,
+                optimisticUpdater: optimisticUpdater, updater: updater))
     }
 
     /// Shows a mutation's expected answer without sending the mutation, until the returned value is cancelled or

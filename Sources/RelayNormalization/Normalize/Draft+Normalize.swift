@@ -16,6 +16,8 @@ package struct ResponseSummary: Hashable, Sendable {
     package var hasNext = false
     /// Whether it is not a response of its own, but part of the previous one.
     package var isPart = false
+    /// Whether a mutation was refused in so many words: there are errors, and each field of its data is null.
+    package var isRefusal = false
 
     package init(errors: [JSONValue] = []) { self.errors = errors }
 }

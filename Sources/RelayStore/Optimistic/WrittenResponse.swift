@@ -1,3 +1,4 @@
+import RelayArtifacts
 import RelayJSON
 package import RelayNormalization
 @_spi(Rooms) import RelayRecords
@@ -17,6 +18,17 @@ package struct WrittenResponse: Sendable {
     package let hold: Retention
 }
 
+extension ResponseSummary {
+    /// Whether a response to a mutation says that nothing of it was carried out. A server whose root fields may be null
+    /// has null for what it refuses; any other sends no data at all.
+    fileprivate func isRefusal(_ response: [UInt8]) -> Bool {
+        guard !errors.isEmpty, !isPart, let data = (try? JSONValue(parsing: response))?["data"],
+            let fields = data.object
+        else { return false }
+        return fields.allSatisfy { $0.key == "__typename" || $0.value == .null }
+    }
+}
+
 extension Store {
     /// A response in a draft that has not been committed yet.
     struct TakenResponse {
@@ -25,7 +37,8 @@ extension Store {
         let reading: SelectorSnapshot
     }
 
-    /// Writes a response to a draft, reads what its operation selects, and runs its updater, in this order.
+    /// Writes a response to a draft, reads what its operation selects, and runs its updater, in this order. The updater
+    /// of a mutation that was refused does not run.
     /// - Throws: as ``commitPayload(_:_:updater:)``; the draft is then half written.
     func take(
         _ payload: ArrivedPayload, into draft: inout Draft, _ writer: inout Writer,
@@ -33,9 +46,12 @@ extension Store {
     ) throws -> TakenResponse {
         let operation = payload.operation
         do {
-            let (summary, state, response) = try normalize(payload, &draft, &writer)
+            var (summary, state, response) = try normalize(payload, &draft, &writer)
+            summary.isRefusal =
+                operation.request.node.params.operationKind == .mutation
+                && summary.isRefusal(payload.response)
             let reading = read(operation, state)
-            if let updater = payload.updater {
+            if let updater = payload.updater, !summary.isRefusal {
                 try run(updater, of: operation, reading, &draft, &writer)
             }
             let held = summary.hasNext ? ResponseParts.Held.state(state) : .nothing

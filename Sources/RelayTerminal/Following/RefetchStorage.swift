@@ -13,8 +13,13 @@ class RefetchStorage<F: RefetchFragment>: ViewStorage {
     /// Where it reads instead, since it was refetched with other variables.
     private var refetched: (pointer: FragmentPointer, retention: AnyCancellable)?
     /// What was begun for the view, and ends with it.
-    private var tasks: [Int: Task<Void, Never>] = [:]
+    private var tasks: [Int: Work] = [:]
     private var taskCount = 0
+    /// The refetch that was asked for last: earlier ones are shown no more, whatever comes last.
+    private var refetching: Work?
+
+    /// With why it failed.
+    typealias Work = Task<(any Error)?, Never>
 
     init(_ node: ViewNode) {
         self.node = node
@@ -51,13 +56,15 @@ class RefetchStorage<F: RefetchFragment>: ViewStorage {
     func refetch(_ variables: VariableData) async -> (any Error)? {
         guard let given, let environment else { return NoEnvironmentError() }
         let fragment = PointedFragment<F>(key: given)
-        return await run { [weak self] in
+        refetching?.cancel()
+        let work = begin { [weak self] in
             guard let self else { return }
             var changed = firstVariables
             changed.merge(variables)
             let operation = environment.refetchOperation(fragment, changed)
             let retention = environment.retain(operation: operation)
             try await environment.refetch(fragment, variables: changed)
+            try Task.checkCancellation()
             guard self.given == given, self.environment === environment,
                 let pointer = environment.refetched(F.self, by: operation)
             else { return }
@@ -67,25 +74,30 @@ class RefetchStorage<F: RefetchFragment>: ViewStorage {
             old?.retention.cancel()
             if let node { node.graph.invalidate(node) }
         }
+        refetching = work
+        return await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
     }
 
-    /// Runs something until it is done or the view is gone.
-    final func run(_ work: @escaping @MainActor () async throws -> Void) async -> (any Error)? {
-        guard node?.isMounted ?? false else { return CancellationError() }
-        var failure: (any Error)?
-        let task = Task {
-            do { try await work() } catch { failure = error }
-        }
+    /// Begins something that goes on until it is done or the view is gone.
+    final func begin(_ work: @escaping @MainActor () async throws -> Void) -> Work {
+        guard node?.isMounted ?? false else { return Work { CancellationError() } }
         taskCount += 1
         let number = taskCount
-        tasks[number] = task
-        await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
+        let task = Work {
+            defer { tasks[number] = nil }
+            do {
+                try await work()
+                return nil
+            } catch {
+                return error
+            }
         }
-        tasks[number] = nil
-        return failure
+        tasks[number] = task
+        return task
     }
 
     func end() {

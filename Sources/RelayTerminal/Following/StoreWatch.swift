@@ -8,9 +8,13 @@ import Threads
 /// A store tells its subscriptions one after the other, on the thread that commits. The main actor may draw meanwhile:
 /// what it was told of that commit waits until all were told.
 final class StoreWatch: MailSource {
+    typealias Change = @MainActor @Sendable () -> Void
+
     private struct State {
         /// What each of them was told last; there are no more than views have properties.
-        var changes: [ObjectIdentifier: @MainActor @Sendable () -> Void] = [:]
+        var changes: [ObjectIdentifier: Change] = [:]
+        /// Those that look at every commit.
+        var followers: [ObjectIdentifier: Change] = [:]
         var isTelling = false
     }
 
@@ -39,7 +43,9 @@ final class StoreWatch: MailSource {
             switch event {
             case .notifyStarted: state.isTelling = true
             // Where events were dropped, the end may be among them.
-            case .notifyCompleted, .dropped: state.isTelling = false
+            case .notifyCompleted, .dropped:
+                state.isTelling = false
+                state.changes.merge(state.followers) { $1 }
             default: return false
             }
             return !state.isTelling && !state.changes.isEmpty
@@ -49,7 +55,7 @@ final class StoreWatch: MailSource {
 
     /// The store has told a reader something.
     /// - Parameter change: shows it.
-    func note(_ reader: AnyObject, _ change: @escaping @MainActor @Sendable () -> Void) {
+    func note(_ reader: AnyObject, _ change: @escaping Change) {
         let isAlone = state.withLock { state in
             state.changes[ObjectIdentifier(reader)] = change
             return !state.isTelling
@@ -57,9 +63,18 @@ final class StoreWatch: MailSource {
         if isAlone { mail.post(self) }
     }
 
+    /// Has `look` called after every commit, together with what the others were told of it.
+    @MainActor func followCommits(_ follower: AnyObject, _ look: @escaping Change) {
+        state.withLock { $0.followers[ObjectIdentifier(follower)] = look }
+    }
+
+    @MainActor func endFollowing(_ follower: AnyObject) {
+        state.withLock { $0.followers[ObjectIdentifier(follower)] = nil }
+    }
+
     @MainActor func receive() {
         // All at once: a moment later some of them may have been told of the next commit.
-        let changes = state.withLock { state -> [@MainActor @Sendable () -> Void] in
+        let changes = state.withLock { state -> [Change] in
             if state.isTelling { return [] }
             defer { state.changes = [:] }
             return Array(state.changes.values)

@@ -41,14 +41,15 @@ public struct PaginationFragment<F: Relay.PaginationFragment>: ViewProperty {
         /// Whether the server has more before the list's start, as far as is known.
         public var hasPrevious: Bool { storage.pages?.hasPrevious ?? false }
         /// Whether a page after the end is being fetched.
-        public var isLoadingNext: Bool { storage.isLoadingNext }
+        public var isLoadingNext: Bool { storage.isLoading(.next) }
         /// Whether a page before the start is being fetched.
-        public var isLoadingPrevious: Bool { storage.isLoadingPrevious }
+        public var isLoadingPrevious: Bool { storage.isLoading(.previous) }
 
         /// Fetches the page after the list's end. No effect if there is none, or while one is being fetched.
         /// - Parameters:
         ///   - count: the maximum number of rows.
-        ///   - completion: told why it failed, or nil; at the end of the view a `CancellationError`.
+        ///   - completion: told why it failed, or nil; at the end of the view, or if the list is refetched meanwhile, a
+        ///     `CancellationError`.
         public func loadNext(
             _ count: Int, completion: (@MainActor ((any Error)?) -> Void)? = nil
         ) {
@@ -65,7 +66,7 @@ public struct PaginationFragment<F: Relay.PaginationFragment>: ViewProperty {
         /// Fetches the list from its start again. Until there is an answer, the view shows what it has.
         /// - Parameter variables: those that differ, a filter for example. The view shows the list with them from then
         ///   on, until it is given another one.
-        /// - Returns: why it failed; nil: it did not.
+        /// - Returns: why it failed; nil: it did not. A later call cancels it: a `CancellationError`.
         @discardableResult
         public func refetch(_ variables: VariableData = [:]) async -> (any Error)? {
             await storage.refetch(variables)
@@ -99,10 +100,15 @@ final class PaginationStorage<F: Relay.PaginationFragment>: RefetchStorage<F> {
     }
 
     private(set) var pages: PaginationResource<PointedFragment<F>>?
-    private(set) var isLoadingNext = false
-    private(set) var isLoadingPrevious = false
+    /// The pages that are being fetched.
+    private var loading: [Direction: Work] = [:]
+
+    func isLoading(_ direction: Direction) -> Bool { loading[direction] != nil }
 
     override func placeChanged() {
+        // They are of the list that was here.
+        for page in loading.values { page.cancel() }
+        loading = [:]
         pages = pointer.flatMap { pointer in
             environment.map {
                 PaginationResource(PointedFragment(key: pointer), environment: $0)
@@ -122,30 +128,27 @@ final class PaginationStorage<F: Relay.PaginationFragment>: RefetchStorage<F> {
     func load(
         _ direction: Direction, _ count: Int, _ completion: (@MainActor ((any Error)?) -> Void)?
     ) {
-        let isLoading = direction == .next ? isLoadingNext : isLoadingPrevious
         let hasMore = direction == .next ? pages?.hasNext : pages?.hasPrevious
-        guard let pages, hasMore ?? false, !isLoading else {
+        guard let pages, hasMore ?? false, !isLoading(direction) else {
             completion?(nil)
             return
         }
-        setLoading(direction, true)
-        Task {
-            let failure = await run {
-                switch direction {
-                case .next: try await pages.loadNext(count)
-                case .previous: try await pages.loadPrevious(count)
-                }
+        let page = begin {
+            switch direction {
+            case .next: try await pages.loadNext(count)
+            case .previous: try await pages.loadPrevious(count)
             }
-            setLoading(direction, false)
+        }
+        setLoading(direction, page)
+        Task {
+            let failure = await page.value
+            if loading[direction] == page { setLoading(direction, nil) }
             completion?(failure)
         }
     }
 
-    private func setLoading(_ direction: Direction, _ isLoading: Bool) {
-        switch direction {
-        case .next: isLoadingNext = isLoading
-        case .previous: isLoadingPrevious = isLoading
-        }
+    private func setLoading(_ direction: Direction, _ page: Work?) {
+        loading[direction] = page
         if let node { node.graph.invalidate(node) }
     }
 }

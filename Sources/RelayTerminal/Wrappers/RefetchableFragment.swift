@@ -39,7 +39,7 @@ public struct RefetchableFragment<F: RefetchFragment>: ViewProperty {
         /// Fetches the fragment again. Until there is an answer, the view shows what it has.
         /// - Parameter variables: those that differ from the ones that the fragment was fetched with. The view shows the
         ///   fragment with them from then on, until it is given another one.
-        /// - Returns: why it failed; nil: it did not.
+        /// - Returns: why it failed; nil: it did not. A later call cancels it: a `CancellationError`.
         @discardableResult
         public func refetch(_ variables: VariableData = [:]) async -> (any Error)? {
             await storage.refetch(variables)

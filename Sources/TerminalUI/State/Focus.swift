@@ -83,6 +83,7 @@ package final class Focus {
     func handle(_ key: KeyPress, _ root: ViewNode?) -> Bool {
         // Without a focusable node, keys are for those who listen to them anywhere.
         var node = focused ?? root.flatMap(innermost)
+        node?.connectViews()
         while let current = node {
             if current.handle(key) { return true }
             node = current.parent
@@ -97,6 +98,7 @@ package final class Focus {
 
     func handle(pasted text: String) -> Bool {
         var node = focused
+        node?.connectViews()
         while let current = node {
             if current.handle(pasted: text) { return true }
             node = current.parent

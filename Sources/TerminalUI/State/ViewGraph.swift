@@ -34,10 +34,12 @@ package final class ViewGraph {
     /// Takes everything out. Tasks of views end.
     package func end() {
         isGone = true
-        mail.close()
+        let last = mail.close()
         root?.unmount()
         root = nil
         dirty = [:]
+        // Views are gone; others wait for what has come.
+        for source in last { source.receive() }
     }
 
     // MARK: Changes
@@ -174,6 +176,7 @@ package final class ViewGraph {
         default: return false
         }
         guard let root, var node = root.hit(event.position) else { return false }
+        node.connectViews()
         while true {
             if node.isFocusable, case .press = event.kind { focus.move(to: node) }
             if node.handle(event) { return true }

@@ -27,24 +27,26 @@ package final class ViewMail: Sendable {
     }
 
     /// What comes from here on is nobody's.
-    func close() {
-        let dropped = state.withLock { state in
+    /// - Returns: those that have something still.
+    func close() -> [any MailSource] {
+        state.withLock { state in
             defer { state = State() }
             return state.sources
         }
-        withExtendedLifetime(dropped) {}
     }
 
     /// A source has something. Any thread may call it.
-    package func post(_ source: some MailSource) {
-        let arrived = state.withLock { state -> (@Sendable () -> Void)? in
-            guard let arrived = state.arrived,
-                state.known.insert(ObjectIdentifier(source)).inserted
-            else { return nil }
+    /// - Returns: whether it will be taken; false: there is no screen any more.
+    @discardableResult
+    package func post(_ source: some MailSource) -> Bool {
+        let (isOpen, arrived) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+            guard let arrived = state.arrived else { return (false, nil) }
+            guard state.known.insert(ObjectIdentifier(source)).inserted else { return (true, nil) }
             state.sources.append(source)
-            return state.sources.count == 1 ? arrived : nil
+            return (true, state.sources.count == 1 ? arrived : nil)
         }
         arrived?()
+        return isOpen
     }
 
     /// Has all sources give what they have.

@@ -64,6 +64,19 @@ public class ViewNode {
     /// Evaluates what has changed in it; see ``ViewGraph/invalidate(_:)``.
     package func evaluate() {}
 
+    /// Has the properties of its view work with what it keeps.
+    package func connect() {}
+
+    /// Has the views that it is of do so, before it does what they have written: one value may be a view at several
+    /// places, and its properties work for the place that was connected last.
+    package final func connectViews() {
+        var node: ViewNode? = self
+        while let current = node {
+            current.connect()
+            node = current.parent
+        }
+    }
+
     /// How many nodes are above it.
     package var depth: Int {
         var depth = 0
@@ -167,14 +180,22 @@ public class ViewNode {
 
 /// The node of a program's own view.
 package final class CompositeNode<Content: View>: ViewNode {
-    private var view: Content
-    private var storages: [AnyObject?] = []
+    private var view: Content {
+        didSet { properties = Self.properties(of: view) }
+    }
+    private var properties: [any ViewProperty]
+    private var storages: [AnyObject?]
 
     package init(_ view: Content, _ context: ViewContext) {
         self.view = view
+        properties = Self.properties(of: view)
+        storages = properties.map { _ in nil }
         super.init(context)
-        attach()
         evaluate()
+    }
+
+    private static func properties(of view: Content) -> [any ViewProperty] {
+        Mirror(reflecting: view).children.compactMap { $0.value as? any ViewProperty }
     }
 
     package func update(_ view: Content, _ context: ViewContext) {
@@ -182,23 +203,18 @@ package final class CompositeNode<Content: View>: ViewNode {
         if context.environment === environment, isSame(self.view, view) { return }
         self.view = view
         environment = context.environment
-        attach()
         evaluate()
     }
 
-    /// Connects the properties of the view with what they keep.
-    private func attach() {
-        var index = 0
-        for (_, value) in Mirror(reflecting: view).children {
-            guard let property = value as? any ViewProperty else { continue }
-            if index == storages.count { storages.append(nil) }
+    package override func connect() {
+        for (index, property) in zip(storages.indices, properties) {
             storages[index] = property.attach(to: self, storages[index])
-            index += 1
         }
     }
 
     package override func evaluate() {
         graph.evaluated(self)
+        connect()
         let body = view.body
         children = [reconciled(children.first) { body._reconcile($0, $1) }]
     }

@@ -54,10 +54,9 @@ public struct State<Value>: ViewProperty {
 
     /// Reads and sets the value from another view.
     public var projectedValue: Binding<Value> {
-        let box = box
+        let (storage, initial) = (box.storage, box.initial)
         return Binding(
-            get: { box.storage?.value ?? box.initial }, set: { box.storage?.set($0) },
-            source: box.storage ?? box)
+            get: { storage?.value ?? initial }, set: { storage?.set($0) }, source: storage ?? box)
     }
 
     package func attach(to node: ViewNode, _ storage: AnyObject?) -> AnyObject? {

@@ -288,8 +288,13 @@ private final class LifetimeNode: TransparentNode {
         hasBegun = true
         graph.afterFrame { [weak self] in
             guard let self, isMounted else { return }
+            connectViews()
             appeared?()
-            if let task { self.task = Task { await task() } }
+            guard let task else { return }
+            self.task = Task { [weak self] in
+                self?.connectViews()
+                await task()
+            }
         }
     }
 

@@ -97,11 +97,11 @@ struct TodoList_user: PaginationFragment, Hashable, Sendable {
     static let node = ReaderFragment(
         artifact: #"""
             [1,"TodoList_user",0,["User",["id","totalCount","completedCount",[1,\#
-            "__List_todos_connection",[[5,["__id"]],[1,"edges",[[1,"node",["id",[2,\#
-            "TodoItem_todo"],"__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",\#
-            ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,"todos",\#
-            ["complete"]]],[["count",20],"cursor","complete"],[0,0,0,[[["todos"],["count",\#
-            "cursor"]]],["TodoListPaginationQuery",["node"],"id"]]]]
+            "__List_todos_connection",[[1,"edges",[[1,"node",["id",[2,"TodoItem_todo"],\#
+            "__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
+            "hasNextPage"],"PageInfo"]],"TodoConnection",0,"todos",["complete"]]],[["count",\#
+            20],"cursor","complete"],[0,0,0,[[["todos"],["count","cursor"]]],\#
+            ["TodoListPaginationQuery",["node"],"id"]]]]
             """#)
     static let metadata = RefetchMetadata(
         path: ["node"], identifierField: "id", operation: TodoListPaginationQuery.self,
@@ -131,13 +131,9 @@ struct TodoList_user: PaginationFragment, Hashable, Sendable {
         }
 
         struct TodoConnection_todos: ReadableRecord, Equatable {
-            var __id: String
             var edges: [TodoEdge_edges?]?
 
-            init(_ record: inout RecordReader) throws {
-                __id = try record.string("__id")
-                edges = try record.optionalList("edges")
-            }
+            init(_ record: inout RecordReader) throws { edges = try record.optionalList("edges") }
 
             struct TodoEdge_edges: ReadableRecord, Equatable {
                 var node: Todo_node?

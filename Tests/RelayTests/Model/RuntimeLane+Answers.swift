@@ -92,20 +92,20 @@ extension RuntimeLane {
         note("grant \(id): \(mutation), updater \(updater): \(response)")
         let line =
             switch mutation {
-            case _ where isNull: "null"
             case .rename(let text): "renamed \(id) \(text)"
             case .complete(let complete): "status \(id) \(complete)"
             case .delete: "removed \(id)"
             }
-        expect(pending, updater == .fails ? ["failed"] : [line, "finished"])
+        // A refusal is a failure, and runs no updater.
+        expect(pending, isNull || updater == .fails ? ["failed"] : [line, "finished"])
         return Arrival(isStep: true) {
             pending.request.send(response)
             pending.request.complete()
         } model: { [self] in
             todos[place].model.revoke(update: update)
             // Where the updater throws nothing of the response remains.
-            if updater == .fails { return }
-            confirm((isNull ? [] : [mutation.change]) + updater.changes, on: place)
+            if isNull || updater == .fails { return }
+            confirm([mutation.change] + updater.changes, on: place)
         }
     }
 
