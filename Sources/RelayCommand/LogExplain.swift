@@ -66,7 +66,8 @@ struct LogExplain: HistoryTool {
         if log.json { return try output.write(JSONValue.object(explanation).text) }
         let verdict = explanation["told"] == true ? "told" : "not told"
         let reason = explanation["reason"]?.string ?? ""
-        try output.write("event \(explanation["sequence"]?.text ?? point)  \(verdict): \(reason.printable).")
+        try output.write(
+            "event \(explanation["sequence"]?.text ?? point)  \(verdict): \(reason.printable).")
     }
 
     /// `extensions.relay.explain` (docs/websocket.md).
