@@ -24,6 +24,8 @@ package final class ToldMutation {
     private var knownPayload: MutationPayload?
     /// The arguments of the mutation's field.
     private(set) lazy var arguments: JSONObject = intent.arguments.object ?? [:]
+    /// Those of its state, which may be from before the schema was another one.
+    package private(set) lazy var rules: AccessRules = service.access(to: snapshot)
 
     /// - Parameter payload: if known.
     package init(

@@ -44,6 +44,7 @@ final class AccessProgram {
         var count: Int32 = 0
         /// Operands behind these: records that do not exist, to which links lead nowhere.
         var absentCount: Int32 = 0
+        var areAbsentNoted = false
         var inner = Target.unmet
         let ifMet: Target
         let ifUnmet: Target
@@ -219,6 +220,9 @@ final class AccessProgram {
         _ dependencies: inout Dependencies?
     ) {
         if let found { dependencies?.insert(found, [], for: self) }
+        // They are the same for all records.
+        if step.pointee.absentCount == 0 || step.pointee.areAbsentNoted { return }
+        step.pointee.areAbsentNoted = true
         let absent = Int(step.pointee.first) + Int(step.pointee.count)
         for operand in absent..<absent + Int(step.pointee.absentCount) {
             dependencies?.insert(record(operand), [], for: self)
@@ -337,11 +341,19 @@ extension AccessProgram {
             case .isNull: break
             case .isOneOf(let values): for value in values { append(value) }
             case .isRecord(let records):
-                // A record that is asked about exists, whatever is linked to it.
-                let absent = test.key == nil ? [] : records.filter { snapshot.row($0) == nil }
-                for record in records.filter({ !absent.contains($0) }) + absent {
-                    append(Operand(kind: .record, word: UInt64(record.rawValue)), .null)
+                var absent: [RecordIndex] = []
+                func append(_ record: RecordIndex) {
+                    self.append(Operand(kind: .record, word: UInt64(record.rawValue)), .null)
                 }
+                // A record that is asked about exists, whatever is linked to it.
+                for record in records {
+                    if test.key == nil || snapshot.row(record) != nil {
+                        append(record)
+                    } else {
+                        absent.append(record)
+                    }
+                }
+                absent.forEach(append)
                 step.absentCount = Int32(absent.count)
             case .behind(let rule):
                 step.inner = add(rule, ifMet: .met, ifUnmet: .unmet)

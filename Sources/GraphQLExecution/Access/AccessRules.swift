@@ -150,6 +150,15 @@ package final class AccessRules: Sendable {
         return mentions.claims
     }
 
+    /// Whether a rule looks at a field, or may do so.
+    package func mayLook(at field: String) -> Bool {
+        let fields: Set = [field]
+        return types.values.contains { type in
+            type.actions.values.contains { $0.mayLook(at: fields) }
+                || type.fields.values.contains { $0.mayLook(at: fields) }
+        } || roots.values.contains { $0.values.contains { $0.mayLook(at: fields) } }
+    }
+
     /// The fields that rules look at.
     var testedFields: Set<String> {
         var fields: Set<String> = []

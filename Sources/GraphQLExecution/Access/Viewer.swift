@@ -81,12 +81,9 @@ package enum Identity: Sendable, Hashable {
 extension JSONValue {
     fileprivate var asSet: JSONValue {
         guard case .array(let elements) = self, elements.count > 1 else { return self }
-        let texts = elements.map { ($0.canonical.text, $0) }.sorted { $0.0 < $1.0 }
-        var last: String?
-        return .array(
-            texts.compactMap { text, element in
-                defer { last = text }
-                return text == last ? nil : element
-            })
+        let sorted = elements.map { (text: $0.canonical.text, element: $0) }
+            .sorted { $0.text < $1.text }
+        let first = sorted.enumerated().filter { $0 == 0 || sorted[$0 - 1].text != $1.text }
+        return .array(first.map(\.element.element))
     }
 }

@@ -11,11 +11,13 @@ package struct MutationAccess {
     let mutation: String
     /// The mutation's own rule stands in place of those of the types that it writes.
     let asksTypes: Bool
+    private let rules: AccessRules
 
     /// - Throws: that the mutation may not be used at all.
     package init(_ access: Access?, _ field: FieldPlan, _ rules: AccessRules) throws(ExecutionError)
     {
         self.access = access
+        self.rules = rules
         mutation = field.name
         asksTypes = rules.rule(ofRoot: field.name, .mutation) == nil
         if let access, !access.mayUse(field.name, of: .mutation) {
@@ -26,6 +28,7 @@ package struct MutationAccess {
     /// Everything is allowed.
     package init(unrestricted mutation: String) {
         access = nil
+        rules = .none
         self.mutation = mutation
         asksTypes = false
     }
@@ -142,13 +145,14 @@ package struct MutationAccess {
         guard asksTypes, let access else { return }
         let (before, after) = (draft.base, draft.snapshot)
         let (then, now) = (access.judge(of: before), access.judge(of: after))
-        let listing = draft.recordsThatOnlyListNewOnes
+        lazy var listing = draft.recordsThatOnlyListNewOnes { !rules.mayLook(at: $0) }
         for record in draft.writtenRecords {
             switch (before.row(record) != nil, after.row(record) != nil) {
             case (false, false): continue
             case (false, true): try check(.create, record, in: after, access, now)
             case (true, false): try check(.delete, record, in: before, access, then)
             case (true, true):
+                if then.may(.update, record), now.may(.update, record) { continue }
                 if listing.contains(record) { continue }
                 try check(.update, record, in: before, access, then)
                 try check(.update, record, in: after, access, now)
@@ -160,10 +164,13 @@ package struct MutationAccess {
 extension Draft {
     /// The records of which nothing has changed but that new records are in their lists. As with `@create(into:)`, that asks
     /// nothing of them.
-    fileprivate var recordsThatOnlyListNewOnes: Set<RecordIndex> {
+    /// - Parameter isPlain: whether a list gives nobody rights: code may choose the ids of new records.
+    fileprivate func recordsThatOnlyListNewOnes(
+        _ isPlain: (_ list: String) -> Bool
+    ) -> Set<RecordIndex> {
         var (listing, changed): (Set<RecordIndex>, Set<RecordIndex>) = ([], [])
         for field in changes.fields {
-            if onlyListsNewRecords(field) {
+            if isPlain(snapshot.symbols.nameString(field.key)), onlyListsNewRecords(field) {
                 listing.insert(field.record)
             } else {
                 changed.insert(field.record)

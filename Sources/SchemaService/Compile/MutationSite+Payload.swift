@@ -53,6 +53,8 @@ extension MutationSite {
             return nil
         case .edge where !plan.hasEdge:
             return "the record has no edge any more"
+        case .edge where plan.list.map(hasRule) ?? false:
+            return "not everybody may read the list"
         case .edge, .parent:
             guard let parent = plan.parent, parent.isOptional else { return nil }
             return "\"\(input.name).\(parent.input)\" may be left out"
@@ -60,6 +62,10 @@ extension MutationSite {
             if input.inputField("clientMutationId")?.type.isNonNull ?? false { return nil }
             return "the client may leave it out of its input"
         }
+    }
+
+    private func hasRule(_ list: ListField) -> Bool {
+        list.owner.field(list.name)?.directives.named("access") != nil
     }
 
     /// Everything that a payload of this mutation can contain, as it would be written.

@@ -53,7 +53,7 @@ struct EventQuestion {
     ) -> Answer? {
         guard events.mutations.contains(mutation.intent.field) else { return nil }
         let present = present.sequence == mutation.snapshot.sequence ? nil : present
-        let rules = service.access(to: mutation.snapshot)
+        let rules = service.access.restrict(identity) ? mutation.rules : service.access
         let access = Access(identity, rules, on: mutation.snapshot, present: present)
         // One about a record that is hidden is none, whatever it was asked for.
         if let access, events.isAboutRecords, !mutation.isVisible(to: access) { return nil }

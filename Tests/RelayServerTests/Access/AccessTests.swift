@@ -285,6 +285,16 @@ struct AccessTests {
         #expect(after.last?["data"]?.text == #"{"docs":[],"opens":[{"id":"c"}]}"#)
     }
 
+    /// Rules take them so, and an issuer may have them in any order.
+    @Test func listsInClaimsAreSets() {
+        func identity(_ roles: VariableValue) -> Identity {
+            Identity.viewer(Viewer(id: "ann", claims: ["roles": roles, "other": 1]))
+                .keeping(claims: ["roles"])
+        }
+        #expect(identity(["b", "a", "b", 1]) == identity([1, "a", "b"]))
+        #expect(identity(["a"]) != identity(["a", "b"]))
+    }
+
     /// An id may come into being later, and be linked to.
     @Test func whoeverComesLaterIsFoundBehindALink() async throws {
         var handlers = Handlers()

@@ -13,7 +13,7 @@ import Threads
 struct HandlerAccessTests {
     static let schema = """
         interface Node { id: ID! }
-        type Person implements Node @access(read: { viewer: true }) {
+        type Person implements Node @access(read: { viewer: true } create: { viewer: true }) {
           id: ID!
           login: String! @unique
         }
@@ -158,6 +158,11 @@ struct HandlerAccessTests {
             task.setLinkedRecord("project", record: records[id])
             records[id]?.connection("tasks")?.insert(task, edgeType: "TaskEdge", at: .end)
             if words.count > 2 { records[id]?["name"] = words[2] }
+        case "enrol":
+            let person = records.create(dataID: DataID(words[2]), typeName: "Person")
+            person["login"] = words[2]
+            let members = records[id]?.getLinkedRecords("members") ?? []
+            records[id]?.setLinkedRecords("members", records: members + [person])
         case "list":
             if let other { records[id]?.connection("tasks")?.move(nodeID: other.dataID, to: .end) }
         case "new":
@@ -343,6 +348,11 @@ struct HandlerAccessTests {
     @Test func whoeverMayCreateMayPutItIntoAList() async throws {
         // He is a member, and may not change the project.
         #expect(try await write("add open", as: Self.bob).firstErrorCode == nil)
+        // Not if the list gives rights: code may give a new record the id of whoever asks.
+        #expect(
+            try await write("enrol open dan", as: Self.bob, mutation: "write").firstErrorCode
+                == "FORBIDDEN")
+        #expect(try await write("enrol open dan", as: Self.ann).firstErrorCode == nil)
         // With anything else, or what was there before, it is a change.
         #expect(try await write("add open renamed", as: Self.bob).firstErrorCode == "FORBIDDEN")
         #expect(try await write("list open t1", as: Self.bob).firstErrorCode == "FORBIDDEN")

@@ -343,6 +343,12 @@ import Testing
             """#
         ),
         (
+            #"extend type User { secrets(first: Int, after: String, last: Int, before: String): TodoConnection @access(read: { viewer: true }) } type Mutation { a(input: A!): P @link(field: "User.secrets", parent: "userId", child: "todoId") } input A { todoId: ID! userId: ID! } type P { todo: Todo edge: TodoEdge! user: User! }"#,
+            #"""
+            8:292: "P.edge" can be null: not everybody may read the list. Write: edge: TodoEdge
+            """#
+        ),
+        (
             #"type Mutation { a(input: A!): P @unlink(field: "User.todos", parent: "userId", child: "todoId") } input A { todoId: ID! userId: ID! } type P { todo: Todo edge: TodoEdge! user: User! }"#,
             #"""
             8:161: "P.edge" can be null: the record has no edge any more. Write: edge: TodoEdge
