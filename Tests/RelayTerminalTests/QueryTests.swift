@@ -158,6 +158,51 @@ struct QueryTests {
         #expect(pilot.text == "gone" && evaluations.take() == [:])
     }
 
+    private struct Live: View {
+        @Query<LiveTodosQuery> var query
+        var body: some View {
+            Button("\(query.get().data?.user?.totalCount ?? -1) todos") {
+                let query = query
+                Task { await query.refetch() }
+            }
+            if let error = query.refreshError { Text("\(error)").frame(height: 1) }
+        }
+    }
+
+    @Test func aLiveQueryThatTheServerEndsIsOutOfDate() async throws {
+        let pilot = Pilot { Live().relayEnvironment(environment) }
+        func count(_ number: Int) -> String {
+            #"{"data":{"user":{"id":"U","totalCount":\#(number),"todos":null}}}"#
+        }
+        let request = try #require(environment.mostRecent)
+        request.nextValue(Data(count(1).utf8))
+        #expect(pilot.text == "1 todos")
+        request.complete()
+        #expect(pilot.text.hasPrefix("1 todos\nThe server has ended LiveTodosQuery"))
+        pilot.press(.enter)
+        await eventually { environment.waitingNames == ["LiveTodosQuery"] }
+        try #require(environment.mostRecent).nextValue(Data(count(2).utf8))
+        await pilot.shows("2 todos")
+    }
+
+    private struct Leaving: View {
+        @State private var isGone = false
+        let environment: MockEnvironment
+        let evaluations: Evaluations
+        var body: some View {
+            TodoScreen(.networkOnly, evaluations)
+                .relayEnvironment(isGone ? nil : environment)
+                .onKey("g") { isGone = true }
+        }
+    }
+
+    @Test func aQueryEndsWithItsEnvironment() {
+        let pilot = Pilot { Leaving(environment: environment, evaluations: evaluations) }
+        #expect(environment.waitingNames == ["UserQuery"])
+        pilot.press("g")
+        #expect(pilot.text.hasPrefix("failed: ") && environment.waitingNames.isEmpty)
+    }
+
     @Test func withoutAnEnvironmentAQuerySaysSo() {
         let pilot = Pilot { TodoScreen(.networkOnly, evaluations) }
         #expect(pilot.text.hasPrefix("failed: "))

@@ -48,7 +48,8 @@ import TodoFixtures
         )
         #expect(
             "\(NoEnvironmentError())"
-                == "There is no Relay environment here: set one with CurrentEnvironment.use(_:).")
+                == "There is no Relay environment here: set one with CurrentEnvironment.use(_:), or for views with "
+                + "relayEnvironment(_:).")
         #expect("\(GraphQLError(message: "no"))" == "no")
         let read = Collected(environment.fetchQuery(TodoQuery(id: "a")))
         environment.mostRecent?.resolve(#"{"errors":[{"message":"no"}]}"#)

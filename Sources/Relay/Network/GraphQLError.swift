@@ -124,6 +124,18 @@ public struct IncompleteResponseError: SentenceError, Hashable, Sendable {
     }
 }
 
+/// The server has ended the stream of a live query: what it has brought is no longer kept up to date.
+public struct LiveQueryEndedError: SentenceError, Hashable, Sendable {
+    /// The operation's name.
+    public var operation: String
+
+    package init(operation: String) { self.operation = operation }
+
+    public var errorDescription: String? {
+        "The server has ended \(operation): its data is no longer kept up to date."
+    }
+}
+
 /// A page was fetched, and the connection still ends at the cursor from which it was asked for.
 public struct RepeatedPageError: SentenceError, Hashable, Sendable {
     /// The operation's name.

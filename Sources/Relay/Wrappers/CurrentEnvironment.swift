@@ -25,6 +25,9 @@ public struct NoEnvironmentError: SentenceError {
     package init() {}
 
     public var errorDescription: String? {
-        "There is no Relay environment here: set one with CurrentEnvironment.use(_:)."
+        """
+        There is no Relay environment here: set one with CurrentEnvironment.use(_:), or for views with \
+        relayEnvironment(_:).
+        """
     }
 }

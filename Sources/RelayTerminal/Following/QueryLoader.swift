@@ -1,5 +1,6 @@
 import Publishing
 import Relay
+import RelayArtifacts
 import TerminalUI
 import Threads
 
@@ -35,6 +36,10 @@ final class QueryLoader<Operation: Relay.Operation>: ViewStorage {
     func use(_ environment: Environment?, _ fetchPolicy: FetchPolicy) {
         self.environment = environment
         self.fetchPolicy = fetchPolicy
+        if environment == nil, let current {
+            end(current)
+            self.current = nil
+        }
     }
 
     // MARK: What the view reads
@@ -81,7 +86,9 @@ final class QueryLoader<Operation: Relay.Operation>: ViewStorage {
     private func fetch(_ policy: FetchPolicy) {
         guard let current, let node else { return }
         current.answers?.cancel()
-        let answers = QueryAnswers(node.graph.mail) { [weak self] in self?.take($0) }
+        let answers = QueryAnswers(current.operation, node.graph.mail) { [weak self] in
+            self?.take($0)
+        }
         self.current?.answers = answers
         answers.begin(
             QueryResource(environment: current.environment)
@@ -156,11 +163,18 @@ final class QueryAnswers: MailSource {
     }
 
     private let state = Lock(State())
+    /// The name of a live query, whose stream does not end by itself.
+    private let liveName: String?
     private let mail: ViewMail
     @MainActor private let take: (QueryAnswers) -> Void
     @MainActor private var subscription: AnyCancellable?
 
-    @MainActor init(_ mail: ViewMail, _ take: @escaping @MainActor (QueryAnswers) -> Void) {
+    @MainActor init(
+        _ operation: OperationDescriptor, _ mail: ViewMail,
+        _ take: @escaping @MainActor (QueryAnswers) -> Void
+    ) {
+        let parameters = operation.request.node.params
+        liveName = parameters.isLive == true ? parameters.name : nil
         self.mail = mail
         self.take = take
     }
@@ -172,7 +186,10 @@ final class QueryAnswers: MailSource {
     ) {
         subscription = results.sink(
             receiveCompletion: { [weak self] _ in
-                self?.note { outcome in
+                self?.note { [liveName = self?.liveName] outcome in
+                    if let liveName, outcome.isAnswer, outcome.failure == nil {
+                        outcome.failure = LiveQueryEndedError(operation: liveName)
+                    }
                     // A network that ends without an answer has none.
                     if outcome.failure == nil { outcome.isShown = true }
                     outcome.isAnswer = true

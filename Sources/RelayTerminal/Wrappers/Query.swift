@@ -72,7 +72,8 @@ public struct Query<Operation: Relay.Operation>: ViewProperty {
             loader?.result(variables, fetchKey) ?? .failure(NoEnvironmentError())
         }
 
-        /// Why the last request failed, though there is data to show: it may be out of date.
+        /// Why the last request failed, though there is data to show: it may be out of date. Of a live query also that
+        /// the server has ended it (``LiveQueryEndedError``).
         public var refreshError: (any Error)? { loader?.refreshError }
 
         /// The errors of fields that came with the data.
