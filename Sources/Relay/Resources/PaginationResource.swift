@@ -57,9 +57,9 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
 
     /// Whether the server has more after the connection's end, as far as is known. False where a condition leaves the
     /// `@connection` out for this record.
-    public var hasNext: Bool { page(.next) != nil }
+    public var hasNext: Bool { end(.next) != nil }
     /// Whether the server has more before the connection's start, as far as is known; false as ``hasNext``.
-    public var hasPrevious: Bool { page(.previous) != nil }
+    public var hasPrevious: Bool { end(.previous) != nil }
     /// Whether a page after the end is being fetched.
     public var isLoadingNext: Bool { lock.withLock { loading.contains(.next) } }
     /// Whether a page before the start is being fetched.
@@ -113,7 +113,8 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         }
         defer { lock.withLock { _ = loading.remove(direction) } }
         // Not before: the page of another caller may just have come.
-        guard let (config, cursor) = page(direction) else { return [] }
+        guard let end = end(direction) else { return [] }
+        let (config, cursor, edgeCount) = (end.config, end.cursor, end.edgeCount)
         var variables = VariableData()
         // What the fragment was fetched with would cut the page off at its other end, as Relay knows.
         if let other = direction.opposite.config {
@@ -123,20 +124,20 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         variables[config.count] = .int(count)
         variables[config.cursor] = .string(cursor)
         let operation = environment.refetchOperation(fragment, variables)
-        let oldCount = edgeCount
         let response = try await environment.response(to: operation)
         let errors = response?.errors ?? []
         // Whoever asks until there is no more would ask for ever.
-        let next = page(direction)?.cursor
-        if next == nil || next != cursor && edgeCount > oldCount {
+        let next = self.end(direction)
+        let isSame = next?.cursor == cursor
+        guard let next, isSame || next.edgeCount <= edgeCount else {
             clearFruitless(direction)
             return errors
         }
-        let isLast = noteFruitless(direction, cursor, isSame: next == cursor)
+        let isLast = noteFruitless(direction, cursor, isSame: isSame)
         let path = F.metadata.path + (F.metadata.connection?.path ?? [])
         let arrived = ArrivedPage(in: response, at: path, from: cursor, direction.names)
         // The first page may have been fetched again since it came.
-        if next != cursor || arrived.mayHaveCome, !isLast { return errors }
+        if !isSame || arrived.mayHaveCome, !isLast { return errors }
         clearFruitless(direction)
         let request = operation.request
         guard errors.isEmpty else {
@@ -163,28 +164,28 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         lock.withLock { _ = fruitless.removeValue(forKey: direction) }
     }
 
-    private var edgeCount: Int {
-        let connection = F.metadata.connection.flatMap {
-            environment.selectorData(of: fragment)?.get(path: $0.path) as? SelectorData
-        }
-        return connection?.get([SelectorData?]?.self, "edges")?.count ?? 0
+    /// An end of the connection, after which the server has more.
+    private struct End {
+        let config: ConnectionVariableConfig
+        let cursor: String
+        fileprivate let connection: SelectorData
+
+        var edgeCount: Int { connection.get([SelectorData?]?.self, "edges")?.count ?? 0 }
     }
 
-    /// The variables for a direction, and the cursor to continue from; nil if there is nothing more.
-    private func page(
-        _ direction: Direction
-    ) -> (config: ConnectionVariableConfig, cursor: String)? {
+    /// Nil if there is nothing more.
+    private func end(_ direction: Direction) -> End? {
         guard let path = F.metadata.connection?.path, let config = direction.config,
             let name = path.last,
             let parent = environment.selectorData(of: fragment)?.get(path: Array(path.dropLast()))
                 as? SelectorData,
             // Pages of a field that is none for this record would not become part of what is shown.
-            parent.isConnection(name)
+            parent.isConnection(name),
+            let connection = parent.get(SelectorData?.self, name),
+            let info = connection.get(SelectorData?.self, "pageInfo"),
+            info.get(Bool?.self, direction.names.hasMore) == true,
+            let cursor = info.get(String?.self, direction.names.end)
         else { return nil }
-        let info = parent.get(SelectorData?.self, name)?.get(SelectorData?.self, "pageInfo")
-        guard info?.get(Bool?.self, direction.names.hasMore) == true,
-            let cursor = info?.get(String?.self, direction.names.end)
-        else { return nil }
-        return (config, cursor)
+        return End(config: config, cursor: cursor, connection: connection)
     }
 }

@@ -62,9 +62,9 @@ public struct Mutation<Operation: Relay.Operation> {
         ///   - optimisticResponse: the expected answer; shown until the real one arrives.
         ///   - optimisticUpdater: further optimistic changes; runs after the optimistic response.
         ///   - updater: changes the store after the response was written to it.
-        ///   - completion: called once: with the last result, nil if there was none, or with the
-        ///     error: a ``NetworkError`` if the server refused the mutation. In a view it is called on the main actor, also when the view is gone; elsewhere by the thread on
-        ///     which the network reports the end, or the one that commits.
+        ///   - completion: called once: with the last result, nil if there was none, or with the error: a
+        ///     ``NetworkError`` if the server refused the mutation. In a view it is called on the main actor, also when
+        ///     the view is gone; elsewhere by the thread on which the network reports the end, or the one that commits.
         public func commit(
             variables: Operation.Variables, optimisticResponse: [String: Any]? = nil,
             optimisticUpdater: SelectorStoreUpdater? = nil, updater: SelectorStoreUpdater? = nil,
