@@ -237,7 +237,9 @@ private struct AccessWalk {
         case .link(let id)?:
             finding.value = .string(id.rawValue)
             finding.isDangling = snapshot.existing(id.rawValue) == nil
-        case .links(let ids)?:
+        case .links(let all)?:
+            // Others count as none.
+            let ids = all.filter { id in id.map { snapshot.existing($0.rawValue) != nil } ?? true }
             finding.isList = true
             finding.leftOut = max(0, ids.count - Self.listLimit)
             finding.value = .array(

@@ -17,21 +17,20 @@ package struct AccessMentions: Sendable, Hashable {
 
     mutating func add(_ rule: AccessRule) {
         hasRules = true
-        switch rule {
-        case .all(let rules), .any(let rules): for rule in rules { add(rule) }
-        case .not(let rule): add(rule)
-        case .claim(let name, _): claims.insert(name)
-        case .viewer: break
-        case .handler(let handler):
-            asksHandlers = true
-            viewerID = true
-            claims.formUnion(handler.claims)
-        case .field(let test):
-            switch test.expectation {
-            case .value: break
-            case .viewer: viewerID = true
-            case .claim(let name): claims.insert(name)
-            case .behind(let rule): add(rule)
+        rule.visit { rule in
+            switch rule {
+            case .claim(let name, _): claims.insert(name)
+            case .handler(let handler):
+                asksHandlers = true
+                viewerID = true
+                claims.formUnion(handler.claims)
+            case .field(let test):
+                switch test.expectation {
+                case .viewer: viewerID = true
+                case .claim(let name): claims.insert(name)
+                case .value, .behind: break
+                }
+            case .all, .any, .not, .viewer: break
             }
         }
     }

@@ -26,32 +26,30 @@ package indirect enum AccessRule: Sendable {
 }
 
 extension AccessRule {
-    /// Whether it looks at one of the fields, or may do so: Swift code does not say what it looks at.
-    func mayLook(at fields: Set<String>) -> Bool {
+    /// Calls `body` with the rule and all that it is made of.
+    func visit(_ body: (AccessRule) -> Void) {
+        body(self)
         switch self {
-        case .all(let rules), .any(let rules): rules.contains { $0.mayLook(at: fields) }
-        case .not(let rule): rule.mayLook(at: fields)
-        case .claim, .viewer: false
-        case .handler: !fields.isEmpty
+        case .all(let rules), .any(let rules): for rule in rules { rule.visit(body) }
+        case .not(let rule): rule.visit(body)
         case .field(let test):
-            if case .behind(let rule) = test.expectation {
-                fields.contains(test.field) || rule.mayLook(at: fields)
-            } else {
-                fields.contains(test.field)
-            }
+            if case .behind(let rule) = test.expectation { rule.visit(body) }
+        case .claim, .viewer, .handler: break
         }
     }
 
-    func insertTestedFields(into fields: inout Set<String>) {
-        switch self {
-        case .all(let rules), .any(let rules):
-            for rule in rules { rule.insertTestedFields(into: &fields) }
-        case .not(let rule): rule.insertTestedFields(into: &fields)
-        case .claim, .viewer, .handler: break
-        case .field(let test):
-            fields.insert(test.field)
-            if case .behind(let rule) = test.expectation { rule.insertTestedFields(into: &fields) }
-        }
+    var testedFields: Set<String> {
+        var fields: Set<String> = []
+        visit { if case .field(let test) = $0 { fields.insert(test.field) } }
+        return fields
+    }
+
+    /// Whether it looks at one of the fields, or may do so: Swift code does not say what it looks at.
+    func mayLook(at fields: Set<String>) -> Bool {
+        if fields.isEmpty { return false }
+        var asksCode = false
+        visit { if case .handler = $0 { asksCode = true } }
+        return asksCode || !testedFields.isDisjoint(with: fields)
     }
 }
 

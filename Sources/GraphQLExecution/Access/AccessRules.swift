@@ -139,35 +139,25 @@ package final class AccessRules: Sendable {
     /// Everything is allowed, also to those who are restricted.
     package static let none = AccessRules(isOpenByDefault: true)
 
+    private var all: [AccessRule] {
+        types.values.flatMap { Array($0.actions.values) + Array($0.fields.values) }
+            + roots.values.flatMap { $0.values }
+    }
+
     /// The claims that rules look at.
     package var mentionedClaims: Set<String> {
         var mentions = AccessMentions()
-        for type in types.values {
-            for rule in type.actions.values { mentions.add(rule) }
-            for rule in type.fields.values { mentions.add(rule) }
-        }
-        for rules in roots.values { for rule in rules.values { mentions.add(rule) } }
+        for rule in all { mentions.add(rule) }
         return mentions.claims
-    }
-
-    /// Whether a rule looks at a field, or may do so.
-    package func mayLook(at field: String) -> Bool {
-        let fields: Set = [field]
-        return types.values.contains { type in
-            type.actions.values.contains { $0.mayLook(at: fields) }
-                || type.fields.values.contains { $0.mayLook(at: fields) }
-        } || roots.values.contains { $0.values.contains { $0.mayLook(at: fields) } }
     }
 
     /// The fields that rules look at.
     var testedFields: Set<String> {
-        var fields: Set<String> = []
-        for type in types.values {
-            for rule in type.actions.values { rule.insertTestedFields(into: &fields) }
-            for rule in type.fields.values { rule.insertTestedFields(into: &fields) }
-        }
-        return fields
+        all.reduce(into: []) { $0.formUnion($1.testedFields) }
     }
+
+    /// Whether a rule looks at a field, or may do so.
+    package func mayLook(at field: String) -> Bool { all.contains { $0.mayLook(at: [field]) } }
 
     /// There is no rule at all.
     package var isEmpty: Bool { isOpenByDefault && types.isEmpty && roots.isEmpty }

@@ -120,8 +120,8 @@ extension Identity {
     func claim(_ name: String) -> [JSONValue] {
         switch viewer?.claimValues[name] {
         case nil: []
-        case .array(let values)?: values.filter { $0 != .null }.map(\.canonical)
-        case let value?: value == .null ? [] : [value.canonical]
+        case .array(let values)?: values.filter { $0 != .null }
+        case let value?: value == .null ? [] : [value]
         }
     }
 }

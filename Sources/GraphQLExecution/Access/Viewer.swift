@@ -5,13 +5,14 @@ package import RelayJSON
 public struct Viewer: Sendable {
     /// Never empty. Ids are equal if their bytes are.
     public let id: String
-    /// What else is known of the viewer, by name: strings, numbers, booleans, and lists of these.
+    /// What else is known of the viewer, by name: strings, numbers, booleans, and lists of these. Rules take lists for
+    /// sets, so they are sorted, without repetitions, and equal numbers are the same.
     package let claimValues: JSONObject
     /// Until when this is known, in microseconds since 1970; nil: as long as the client is connected. It is no part of who
     /// the viewer is.
     public let expiresAt: Int64?
 
-    /// What else is known of the viewer, by name: strings, numbers, booleans, and lists of these.
+    /// What else is known of the viewer, by name: strings, numbers, booleans, and lists of these, which are sorted.
     public var claims: VariableData { VariableData(claimValues) }
 
     /// - Parameters:
@@ -23,8 +24,21 @@ public struct Viewer: Sendable {
 
     package init(id: String, claimValues: JSONObject, expiresAt: Int64? = nil) {
         self.id = id
-        self.claimValues = claimValues
+        self.claimValues = JSONObject(
+            claimValues.members.map { ($0.key, $0.value.canonical.asSet) })
         self.expiresAt = expiresAt
+    }
+
+    private init(_ viewer: Viewer, keeping claims: Set<String>) {
+        id = viewer.id
+        claimValues = JSONObject(
+            viewer.claimValues.members.filter { claims.contains($0.key) }
+                .map { ($0.key, $0.value) })
+        expiresAt = nil
+    }
+
+    fileprivate func keeping(claims: Set<String>) -> Viewer {
+        Viewer(self, keeping: claims)
     }
 }
 
@@ -45,13 +59,9 @@ package enum Identity: Sendable, Hashable {
     case nobody
     case viewer(Viewer)
 
-    /// The same with these claims only. Others may differ from one token of a viewer to the next, and so may the order in
-    /// lists, which rules take for sets: they are sorted, without repetitions.
+    /// The same with these claims only. Others may differ from one token of a viewer to the next.
     package func keeping(claims: Set<String>) -> Identity {
-        guard case .viewer(let viewer) = self else { return self }
-        let kept = viewer.claimValues.members.filter { claims.contains($0.key) }
-        return .viewer(
-            Viewer(id: viewer.id, claimValues: JSONObject(kept.map { ($0.key, $0.value.asSet) })))
+        viewer.map { .viewer($0.keeping(claims: claims)) } ?? self
     }
 
     /// Who sent a mutation that is in the log, without claims.
@@ -79,9 +89,10 @@ package enum Identity: Sendable, Hashable {
 }
 
 extension JSONValue {
+    /// A list sorted, without repetitions.
     fileprivate var asSet: JSONValue {
         guard case .array(let elements) = self, elements.count > 1 else { return self }
-        let sorted = elements.map { (text: $0.canonical.text, element: $0) }
+        let sorted = elements.map { (text: $0.text, element: $0) }
             .sorted { $0.text < $1.text }
         let first = sorted.enumerated().filter { $0 == 0 || sorted[$0 - 1].text != $1.text }
         return .array(first.map(\.element.element))

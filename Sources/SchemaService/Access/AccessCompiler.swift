@@ -31,6 +31,7 @@ struct AccessCompiler {
             var rules = AccessRules.OfType()
             if let directive {
                 rules.actions = actions(directive, of: type)
+                if rules.actions.isEmpty { closedTypes.append(type.name) }
             } else if isOpen {
                 rules.actions = Dictionary(
                     uniqueKeysWithValues: AccessAction.allCases.map { ($0, .open) })
@@ -219,6 +220,13 @@ struct AccessCompiler {
         }
         let rules: [AccessRule] = members.map { member in
             switch member.value.kind {
+            case .string(let text, _) where text == "$viewer" || text.hasPrefix("$claim."):
+                // Under `not` it would be met by everybody.
+                report(
+                    """
+                    Claim "\(member.name.value)" must be compared with a literal value: "\(text)" can be \
+                    used in { field: … } only.
+                    """, at: member.value.location)
             case .string, .int, .float, .boolean, .enum: break
             case .null, .list, .object, .variable:
                 report(
@@ -359,7 +367,16 @@ struct AccessCompiler {
     ) -> AccessTest.Expectation? {
         let constant = value.constant
         if case .string(let text, _) = value.kind, text.hasPrefix("$") {
-            if text == "$viewer" { return .viewer }
+            if text == "$viewer" {
+                let name = schema[field.namedType].name
+                guard ["Int", "Float", "Boolean"].contains(name) else { return .viewer }
+                report(
+                    """
+                    "\(type.name).\(field.name)" is \(schema.print(field.type)), and a viewer's id \
+                    is a text.
+                    """, at: value.location)
+                return nil
+            }
             if text.hasPrefix("$claim."), text.utf8.count > 7 {
                 return .claim(String(text.dropFirst(7)))
             }

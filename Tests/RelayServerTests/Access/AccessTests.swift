@@ -293,6 +293,7 @@ struct AccessTests {
         }
         #expect(identity(["b", "a", "b", 1]) == identity([1, "a", "b"]))
         #expect(identity(["a"]) != identity(["a", "b"]))
+        #expect(identity([1, 1.0]) == identity([1.0]) && identity(1) == identity(1.0))
     }
 
     /// An id may come into being later, and be linked to.
