@@ -1,10 +1,17 @@
 extension Schema {
     /// An operation that asks a server for its whole schema. `Schema.build(introspection:)` takes
     /// the answer.
-    package static let introspectionQuery = """
+    package static let introspectionQuery = introspectionQuery { $0 }
+
+    /// The same for servers that know no more than the edition of 2018.
+    package static let plainIntrospectionQuery = introspectionQuery { _ in "" }
+
+    /// - Parameter newer: what becomes of what later editions have brought.
+    private static func introspectionQuery(_ newer: (String) -> String) -> String {
+        """
         query IntrospectionQuery {
           __schema {
-            description
+            \(newer("description"))
             queryType { name }
             mutationType { name }
             subscriptionType { name }
@@ -12,9 +19,9 @@ extension Schema {
             directives {
               name
               description
-              isRepeatable
+              \(newer("isRepeatable"))
               locations
-              args(includeDeprecated: true) { ...InputValue }
+              args\(newer("(includeDeprecated: true)")) { ...InputValue }
             }
           }
         }
@@ -23,17 +30,16 @@ extension Schema {
           kind
           name
           description
-          specifiedByURL
-          isOneOf
+          \(newer("specifiedByURL isOneOf"))
           fields(includeDeprecated: true) {
             name
             description
-            args(includeDeprecated: true) { ...InputValue }
+            args\(newer("(includeDeprecated: true)")) { ...InputValue }
             type { ...TypeRef }
             isDeprecated
             deprecationReason
           }
-          inputFields(includeDeprecated: true) { ...InputValue }
+          inputFields\(newer("(includeDeprecated: true)")) { ...InputValue }
           interfaces { name }
           enumValues(includeDeprecated: true) {
             name
@@ -49,8 +55,7 @@ extension Schema {
           description
           type { ...TypeRef }
           defaultValue
-          isDeprecated
-          deprecationReason
+          \(newer("isDeprecated deprecationReason"))
         }
 
         fragment TypeRef on __Type {
@@ -83,4 +88,5 @@ extension Schema {
           }
         }
         """
+    }
 }
