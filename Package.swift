@@ -229,8 +229,14 @@ let package = Package(
         room(
             "Console",
             [
-                "EventLog", "EventStore", "RelayJSON", "RelayRecords", "Threads", "WebSocketIO",
-                argumentParser,
+                "EventLog", "EventStore", "GraphQLLanguage", "RelayArtifacts", "RelayJSON",
+                "RelayLink", "RelayRecords", "Threads", "WebSocketIO", argumentParser,
+            ]),
+        room(
+            "Workbench",
+            [
+                "Console", "Disk", "GraphQLLanguage", "RelayJSON", "RelayLink", "RelayRecords",
+                "TerminalUI", "Threads",
             ]),
         room(
             "ReplayDebugger",
@@ -250,12 +256,13 @@ let package = Package(
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
-                "CompileTool", "Console", "Digests", "EventLog", "EventStore", "GraphQLExecution",
+                "CompileTool", "Console", "Digests", "Disk", "EventLog", "EventStore",
+                "GraphQLExecution",
                 "GraphQLLanguage", "HTTPMessages", "LogTools", "RelayArtifacts", "RelayBenchmarks",
                 "RelayJSON",
                 "RelayLink",
                 "RelayRecords", "RelayServer", "ReplayDebugger", "SchemaService", "StoreEngine",
-                "TerminalUI", "Threads", "WebSocketIO", argumentParser, logging,
+                "TerminalUI", "Threads", "WebSocketIO", "Workbench", argumentParser, logging,
             ],
             swiftSettings: strict),
         room("TodoMutations", ["RelayArtifacts", "RelayRecords"]),
@@ -327,6 +334,12 @@ let package = Package(
                 "Threads",
             ]
         ),
+        tests(
+            of: "Workbench",
+            [
+                "Console", "Disk", "GraphQLLanguage", "HTTPMessages", "LoopbackPorts", "RelayJSON",
+                "RelayLink", "RelayServer", "TerminalUI", "TodoFixtures", "WebSocketIO", logging,
+            ]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
         tests(of: "HTTPMessages"),

@@ -1,18 +1,19 @@
-import Console
-import RelayJSON
+package import RelayJSON
 import RelayLink
 
 /// The results of one operation. One task iterates; the operation ends when it is cancelled.
-struct OperationResults: AsyncSequence, Sendable {
+package struct OperationResults: AsyncSequence, Sendable {
     let responses: Responses
 
-    func makeAsyncIterator() -> Iterator { Iterator(responses: responses.makeAsyncIterator()) }
+    package func makeAsyncIterator() -> Iterator {
+        Iterator(responses: responses.makeAsyncIterator())
+    }
 
-    struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         let responses: Responses.Iterator
 
         /// - Throws: a ``TransportError`` when no further results can come.
-        func next() async throws -> ReceivedResult? {
+        package func next() async throws -> ReceivedResult? {
             while let bytes = try await responses.next() {
                 // It did not come from the server; the session has told the user.
                 if bytes != GapNotice.bytes { return ReceivedResult(bytes: bytes) }
@@ -23,18 +24,20 @@ struct OperationResults: AsyncSequence, Sendable {
 }
 
 /// One result, as the server has sent it.
-struct ReceivedResult: Sendable {
-    let bytes: [UInt8]
+package struct ReceivedResult: Sendable {
+    package let bytes: [UInt8]
 
-    var json: JSONValue { (try? JSONValue(parsing: bytes)) ?? .null }
+    package init(bytes: [UInt8]) { self.bytes = bytes }
+
+    package var json: JSONValue { (try? JSONValue(parsing: bytes)) ?? .null }
 
     /// The result in one line: the server's bytes, unless they have line breaks.
-    var line: String {
+    package var line: String {
         let isLine = !bytes.contains { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
         return isLine ? String(decoding: bytes, as: UTF8.self) : json.text
     }
 
-    var hasErrors: Bool {
+    package var hasErrors: Bool {
         let found = try? bytes.withUnsafeBytes { bytes in
             var reader = JSONReader(bytes)
             try reader.beginObject()

@@ -1,14 +1,13 @@
-import Console
-import GraphQLLanguage
+package import GraphQLLanguage
 import RelayArtifacts
-import RelayJSON
-import RelayLink
+package import RelayJSON
+package import RelayLink
 import Threads
-import WebSocketIO
+package import WebSocketIO
 
 /// What a command has to do with a server, over one connection after the other: the next one is made when one breaks
 /// off, and operations go on over it. Each outage is a line for the user.
-struct ServerSession: Sendable {
+package struct ServerSession: Sendable {
     private let loop: IOLoop
     private let link: SocketLink
     private let ending: FirstValue<TransportError>
@@ -21,16 +20,20 @@ struct ServerSession: Sendable {
     ///     a command for a single operation does without.
     ///   - note: what a line for the user is given to.
     /// - Throws: why there is no connection; there is no retry.
-    static func connect(
+    package static func connect(
         _ server: ServerOptions, _ url: String, namesMutations: Bool = false,
         note: @escaping @Sendable (String) -> Void = { complain($0) }
     ) async throws -> ServerSession {
         let address = try ServerAddress(argument: url)
-        let loop = try IOLoop.start()
         let opening = FirstValue<TransportError?>()
-        let session = ServerSession(
-            loop, address, server, namesMutations ? MutationIDs() : nil, opening, note)
-        session.link.open()
+        let outages = Outages(note)
+        let session = try ServerSession(
+            address, server.resolvedToken, server.ca, .session, aboutHalfAMinute,
+            namesMutations ? MutationIDs() : nil,
+            report: { event in
+                if case .connected = event { opening.give(nil) }
+                outages.report(event)
+            }, ended: { opening.give($0) })
         let failure = await opening.value(ifCancelled: .stopped("connect to \(address)"))
         if let failure {
             await session.close()
@@ -39,39 +42,54 @@ struct ServerSession: Sendable {
         return session
     }
 
+    /// Begins to connect, again and again for as long as it takes.
+    /// - Parameters:
+    ///   - authorityFile: certificates to verify the server with, as PEM.
+    ///   - retry: how long it waits between two attempts.
+    ///   - report: told what happens to the connection, on the session's thread.
+    package static func open(
+        _ address: ServerAddress, token: String?, authorityFile: String?,
+        retry: RetryPolicy = RetryPolicy(maximumDelay: .seconds(5)),
+        report: @escaping @Sendable (NetworkEvent) -> Void
+    ) throws -> ServerSession {
+        try ServerSession(
+            address, token, authorityFile, .whileRunning, retry, MutationIDs(), report: report)
+    }
+
+    private static let aboutHalfAMinute = RetryPolicy(
+        maximumDelay: .seconds(5), maximumAttempts: 10)
+
     private init(
-        _ loop: IOLoop, _ address: ServerAddress, _ server: ServerOptions, _ ids: MutationIDs?,
-        _ opening: FirstValue<TransportError?>, _ note: @escaping @Sendable (String) -> Void
-    ) {
+        _ address: ServerAddress, _ token: String?, _ authorityFile: String?,
+        _ lifetime: LinkOptions.Lifetime, _ retry: RetryPolicy, _ ids: MutationIDs?,
+        report: @escaping @Sendable (NetworkEvent) -> Void,
+        ended: @escaping @Sendable (TransportError) -> Void = { _ in }
+    ) throws {
         let ending = FirstValue<TransportError>()
-        let outages = Outages(note)
         var outside = SocketLink.Outside(
-            tokens: server.resolvedToken.map { .constant($0) },
+            tokens: token.map { .constant($0) },
             socket: WebSocketClient.Options(
-                subprotocols: ["graphql-transport-ws"], authorityFile: server.ca))
-        outside.report = { event in
-            if case .connected = event { opening.give(nil) }
-            outages.report(event)
-        }
+                subprotocols: ["graphql-transport-ws"], authorityFile: authorityFile))
+        outside.report = report
         outside.ended = { error in
-            opening.give(error)
+            ended(error)
             ending.give(error)
         }
         var options = LinkOptions()
-        options.isSession = true
+        options.lifetime = lifetime
         options.idleTimeout = nil
         options.asksForTokens = outside.tokens != nil
-        // About half a minute.
-        options.retry = RetryPolicy(maximumDelay: .seconds(5), maximumAttempts: 10)
+        options.retry = retry
         options.queryAttempts = .max
         // What is typed in order is sent in order; how much is too much, the server says.
         options.maximumMutationsInFlight = .max
         options.resendsMutations = ids != nil
         options.maximumOperations = .max
-        self.loop = loop
+        loop = try IOLoop.start()
         self.ending = ending
         self.ids = ids
         link = SocketLink(to: address, options, outside, on: loop)
+        link.open()
     }
 
     /// Starts an operation.
@@ -80,7 +98,7 @@ struct ServerSession: Sendable {
     ///   - parameters: `query`, and perhaps `operationName` and `variables`.
     ///   - relay: the members of `extensions.relay`.
     /// - Returns: its results. They throw when it cannot continue.
-    func run(_ parameters: JSONObject, relay: JSONObject = [:]) -> OperationResults {
+    package func run(_ parameters: JSONObject, relay: JSONObject = [:]) -> OperationResults {
         let (name, kind) = Self.operation(in: parameters)
         let request = OperationRequest(
             name: name, kind: kind, parameters: parameters, relay: relay,
@@ -98,12 +116,12 @@ struct ServerSession: Sendable {
     }
 
     /// Waits until the session has ended, and says why. One task, once.
-    func ended() async -> TransportError {
+    package func ended() async -> TransportError {
         await ending.value(ifCancelled: .stopped("go on"))
     }
 
     /// Says goodbye and ends the session.
-    func close() async {
+    package func close() async {
         await link.end()
         await loop.stop()
     }
@@ -140,5 +158,23 @@ private final class Outages: Sendable {
             }
         }
         if let line { note(line) }
+    }
+}
+
+extension ServerSession {
+    /// Asks for the server's schema; an older server in its own words.
+    /// - Throws: why there is no answer, or that the answer is no schema.
+    package func schema() async throws -> Schema {
+        var answer: JSONValue?
+        for query in [Schema.introspectionQuery, Schema.plainIntrospectionQuery] {
+            for try await result in run(["query": .string(query)]) { answer = result.json }
+            if answer?["errors"] == nil { break }
+        }
+        guard let answer, answer["errors"] == nil else {
+            let reason = answer?["errors"]?.array?.first?["message"]?.string
+            throw CommandFailure(
+                "The server does not answer introspection. \(reason ?? "There was no result.")")
+        }
+        return try Schema.build(introspection: answer)
     }
 }

@@ -1,12 +1,24 @@
 import ArgumentParser
 import Console
+import Disk
 import RelayJSON
+import TerminalUI
+import WebSocketIO
+import Workbench
 
-/// `relay connect`: a prompt at a server.
+import struct ArgumentParser.Argument
+
+/// `relay connect`: a workbench at a server; where there is no screen, a prompt.
 struct Connect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Type operations and see their results; subscriptions keep printing.",
+        abstract: "Explore a GraphQL server: its schema, operations, and live results.",
         discussion: """
+            On a terminal: a screen with the schema, an editor that completes, and the results of \
+            any number of operations; F1 shows the keys. It works with every server that speaks \
+            graphql-transport-ws, and reconnects for as long as it takes. The operations that were \
+            run are kept in connect-history in $XDG_STATE_HOME/relay or ~/.local/state/relay, which \
+            only you can read.
+
             If standard input or output is not a terminal: reads one operation per line, writes \
             one line of JSON per result, until all operations have ended. When the connection \
             breaks, it reconnects and operations continue: subscriptions after their last results, \
@@ -17,9 +29,13 @@ struct Connect: AsyncParsableCommand {
     @Argument(help: "The server.")
     var url = "ws://127.0.0.1:8080/graphql"
 
+    @Flag(help: "Keep no history of what is run on the screen.")
+    var noHistory = false
+
     @OptionGroup var server: ServerOptions
 
     func run() async throws {
+        if TerminalProgram.hasScreen { return try await showScreen() }
         let prompt = Prompt(isTerminal: StandardStream.areBothTerminals)
         let session = try await ServerSession.connect(server, url, namesMutations: true) {
             prompt.note($0)
@@ -35,6 +51,30 @@ struct Connect: AsyncParsableCommand {
             return hasErrors
         }
         if hasErrors, !prompt.isTerminal { throw ExitCode(1) }
+    }
+
+    @MainActor
+    private func showScreen() async throws {
+        let watch = ConnectionWatch()
+        let session = try ServerSession.open(
+            ServerAddress(argument: url), token: server.resolvedToken, authorityFile: server.ca
+        ) { watch.report($0) }
+        let history = OperationHistory(noHistory ? nil : Self.historyFile)
+        let url = url
+        try await TerminalProgram.run {
+            WorkbenchView(WorkbenchModel(url, session, watch, history: history))
+        }
+        await session.close()
+        await history.settle()
+    }
+
+    private static var historyFile: HistoryFile? {
+        let state =
+            environmentValue("XDG_STATE_HOME")
+            ?? environmentValue("HOME").map { $0 + "/.local/state" }
+        return state.map {
+            HistoryFile(POSIXFileSystem(), directory: $0 + "/relay", name: "connect-history")
+        }
     }
 
     /// Runs what is typed, until the input ends; true when a result had errors.

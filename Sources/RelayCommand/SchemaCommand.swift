@@ -1,7 +1,6 @@
 import ArgumentParser
 import Console
 import GraphQLLanguage
-import RelayJSON
 
 /// `relay schema`: a server's schema, as SDL.
 struct SchemaCommand: AsyncParsableCommand {
@@ -16,15 +15,8 @@ struct SchemaCommand: AsyncParsableCommand {
 
     func run() async throws {
         let session = try await ServerSession.connect(server, url)
-        var answer: JSONValue?
-        for try await result in session.run(["query": .string(Schema.introspectionQuery)]) {
-            answer = result.json
-        }
+        let schema = try await session.schema()
         await session.close()
-        guard let answer, answer["errors"] == nil else {
-            throw CommandFailure(
-                "\(url) does not answer introspection: \(answer?.text ?? "no result").")
-        }
-        print(try Schema.build(introspection: answer).printed(), terminator: "")
+        print(schema.printed(), terminator: "")
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `relay connect` in a real pseudo-terminal.
+/// Programs in a real pseudo-terminal.
 @Suite(.bounded)
 struct TerminalTests {
     private let sandbox: Sandbox
@@ -10,10 +10,9 @@ struct TerminalTests {
 
     /// The ways in which a client comes to its end.
     enum End: CaseIterable {
-        case endOfInput
         case interrupt
         case terminated
-        case serverKilled
+        case interruptAfterTheServer
     }
 
     @Test(arguments: End.allCases)
@@ -21,18 +20,41 @@ struct TerminalTests {
         let server = try await sandbox.serve()
         let terminal = try await Terminal(sandbox)
         try await terminal.type("stty -g > before\n")
-        try await terminal.type("sh -c 'echo $$ > pid; exec relay connect \(server.url)'\n")
+        try await terminal.type(
+            "sh -c 'echo $$ > pid; exec relay connect --no-history \(server.url)'\n")
+        _ = try await terminal.screen { $0.contains("connected") && $0.contains("▾ query") }
+        try await terminal.type("{ user { completedCount } }")
+        try await terminal.press("C-r")
+        _ = try await terminal.screen { $0.contains("completedCount: 1") }
+
+        switch end {
+        case .interrupt: try await terminal.press("C-c")
+        case .terminated: kill(try clientPID(), SIGTERM)
+        case .interruptAfterTheServer:
+            // A server that is killed does not end the client.
+            try await server.kill()
+            _ = try await terminal.screen { $0.contains("offline") }
+            try await terminal.press("C-c")
+        }
+        try await isAsItWas(terminal)
+    }
+
+    /// Without a screen there is a prompt.
+    @Test(arguments: ["C-d", "C-c"])
+    func aTerminalWithoutAScreenHasAPrompt(_ end: String) async throws {
+        let server = try await sandbox.serve()
+        let terminal = try await Terminal(sandbox)
+        try await terminal.type("stty -g > before\n")
+        try await terminal.type("TERM=dumb relay connect \(server.url)\n")
         _ = try await terminal.screen { $0.contains("relay>") }
         try await terminal.type("{ user { completedCount } }\n")
         _ = try await terminal.screen { $0.contains("\"completedCount\":1") }
+        try await terminal.press(end)
+        try await isAsItWas(terminal)
+    }
 
-        switch end {
-        case .endOfInput: try await terminal.press("C-d")
-        case .interrupt: try await terminal.press("C-c")
-        case .terminated: kill(try clientPID(), SIGTERM)
-        case .serverKilled: try await server.kill()
-        }
-        // The shell has the terminal again, and it is the one it had.
+    /// The shell has the terminal again, and it is the one it had.
+    private func isAsItWas(_ terminal: Terminal) async throws {
         _ = try await terminal.screen { $0.hasSuffix("\n$") }
         try await terminal.type("stty -g > after; cmp before after && echo as it was\n")
         _ = try await terminal.screen { $0.contains("\nas it was") }
@@ -56,11 +78,7 @@ struct TerminalTests {
         try await terminal.press("Enter")
         _ = try await terminal.screen { $0.hasPrefix("event 1 of \(last)") }
         try await terminal.press("C-c")
-        _ = try await terminal.screen { $0.hasSuffix("\n$") }
-        try await terminal.type("stty -g > after; cmp before after && echo as it was\n")
-        _ = try await terminal.screen { $0.contains("\nas it was") }
-        #expect(try await terminal.fact("alternate_on") == "0")
-        #expect(try await terminal.fact("cursor_flag") == "1")
+        try await isAsItWas(terminal)
     }
 
     private func clientPID() throws -> Int32 {

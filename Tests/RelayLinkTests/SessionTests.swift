@@ -8,7 +8,7 @@ import Testing
 struct SessionTests {
     private static func session(_ change: (inout LinkOptions) -> Void = { _ in }) -> LinkUnderTest {
         LinkUnderTest {
-            $0.isSession = true
+            $0.lifetime = .session
             $0.retry = RetryPolicy(maximumAttempts: 2)
             $0.queryAttempts = .max
             change(&$0)

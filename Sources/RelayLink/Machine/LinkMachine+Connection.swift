@@ -272,7 +272,7 @@ extension LinkMachine {
         awaitsPong = false
         let report = LinkAction.report(.disconnected(loss.error))
         switch loss.remedy {
-        case _ where options.isSession && endsSession(loss):
+        case _ where isSession && endsSession(loss):
             return [report] + giveUp(loss.error)
         case .freshToken where options.asksForTokens && !hasFreshToken:
             hasFreshToken = true
@@ -315,10 +315,10 @@ extension LinkMachine {
 
     /// Retrying would not help: waiting operations fail. Later ones try again.
     mutating func giveUp(_ error: TransportError) -> [LinkAction] {
-        state = options.isSession ? .stopped : .idle
+        state = isSession ? .stopped : .idle
         failures = 0
         hasFreshToken = false
-        return failAll { _ in error } + (options.isSession ? [.ended(error)] : [])
+        return failAll { _ in error } + (isSession ? [.ended(error)] : [])
     }
 
     mutating func failAll(_ error: (_ operation: String) -> TransportError) -> [LinkAction] {

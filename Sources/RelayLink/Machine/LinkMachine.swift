@@ -69,8 +69,10 @@ struct LinkMachine: Sendable {
 
     init(_ options: LinkOptions = LinkOptions()) { self.options = options }
 
+    var isSession: Bool { options.lifetime == .session }
+
     /// Whether there should be a connection.
-    var isNeeded: Bool { options.isSession || !operations.isEmpty }
+    var isNeeded: Bool { options.lifetime != .whileNeeded || !operations.isEmpty }
 
     // MARK: Operations
 

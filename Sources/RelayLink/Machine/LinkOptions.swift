@@ -19,10 +19,19 @@ package struct LinkOptions: Sendable {
     package var idleTimeout: Duration? = .seconds(60)
     /// There is a token provider.
     package var asksForTokens = false
-    /// A person is waiting at a program for what comes over the link, so the link lives as long as the program, whether
-    /// an operation needs it or not. Its first connection is made at once or never, with the program's token; a server
-    /// that says goodbye (1001) ends it, as does anything that a retry would not fix; and its end is reported.
-    package var isSession = false
+    /// How long the link has a connection.
+    package var lifetime = Lifetime.whileNeeded
+
+    package enum Lifetime: Sendable {
+        /// As long as an operation needs it.
+        case whileNeeded
+        /// As long as the program runs, whether an operation needs it or not: a person looks at its state.
+        case whileRunning
+        /// The same for a program that ends with it. Its first connection is made at once or never, with the program's
+        /// token; a server that says goodbye (1001) ends it, as does anything that a retry would not fix; and its end
+        /// is reported.
+        case session
+    }
 
     package init() {}
 }

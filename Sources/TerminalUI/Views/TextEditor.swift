@@ -1,12 +1,28 @@
 /// Lines of text that people write.
 public struct TextEditor: PrimitiveView {
     private let text: Binding<String>
+    private let caret: Binding<Int>?
 
     /// - Parameter text: what is written.
-    public init(text: Binding<String>) { self.text = text }
+    public init(text: Binding<String>) {
+        self.text = text
+        caret = nil
+    }
+
+    /// - Parameters:
+    ///   - text: what is written.
+    ///   - caret: where the next character will be, in characters from the beginning.
+    package init(text: Binding<String>, caret: Binding<Int>) {
+        self.text = text
+        self.caret = caret
+    }
 
     package func makeNode(_ context: ViewContext) -> TextEditorNode { TextEditorNode(context) }
-    package func update(_ node: TextEditorNode, _ context: ViewContext) { node.text = text }
+
+    package func update(_ node: TextEditorNode, _ context: ViewContext) {
+        node.text = text
+        node.ownedCaret = caret
+    }
 }
 
 package final class TextEditorNode: TextInputNode {
@@ -25,7 +41,7 @@ package final class TextEditorNode: TextInputNode {
 
     /// The line in which the caret is, and its place there in characters.
     private func place(_ lines: [Substring]) -> (line: Int, offset: Int) {
-        var offset = caret?.clamped(to: text.wrappedValue) ?? text.wrappedValue.count
+        var offset = caretOffset
         for (number, line) in lines.enumerated() {
             if offset <= line.count { return (number, offset) }
             offset -= line.count + 1

@@ -61,8 +61,7 @@ package final class TextFieldNode: TextInputNode {
     }
 
     private var caretColumn: Int {
-        let offset = caret?.clamped(to: text.wrappedValue) ?? text.wrappedValue.count
-        return text.wrappedValue.prefix(offset).columnCount
+        text.wrappedValue.prefix(caretOffset).columnCount
     }
 
     package override var cursor: Position? {
@@ -92,16 +91,26 @@ package final class TextFieldNode: TextInputNode {
 /// The node of a view in which people write.
 package class TextInputNode: ViewNode {
     final var text: Binding<String> = .constant("")
+    /// Where somebody else keeps the caret's place, in characters.
+    final var ownedCaret: Binding<Int>?
     /// Nil until something was written: at the end.
-    private(set) final var caret: TextCaret?
+    private var ownCaret: Int?
+
+    /// The caret's place in the text as it is now, in characters.
+    final var caretOffset: Int {
+        let count = text.wrappedValue.count
+        return min(max(ownedCaret?.wrappedValue ?? ownCaret ?? count, 0), count)
+    }
 
     package final override var isControl: Bool { true }
 
     final func edit(_ change: (inout TextCaret) -> Bool) -> Bool {
-        var caret = self.caret ?? TextCaret(at: text.wrappedValue.count)
+        var caret = TextCaret(at: caretOffset)
         caret.text = text.wrappedValue
         guard change(&caret) else { return false }
-        self.caret = caret
+        ownCaret = caret.offset
+        // Before the text, whose owner may look at it.
+        ownedCaret?.wrappedValue = caret.offset
         if text.wrappedValue != caret.text { text.wrappedValue = caret.text }
         graph.needsFrame()
         return true
@@ -120,8 +129,6 @@ struct TextCaret: Equatable {
     private(set) var offset: Int
 
     init(at offset: Int) { self.offset = offset }
-
-    func clamped(to text: String) -> Int { min(offset, text.count) }
 
     private var index: String.Index {
         text.index(text.startIndex, offsetBy: offset, limitedBy: text.endIndex) ?? text.endIndex
@@ -145,7 +152,6 @@ struct TextCaret: Equatable {
 
     /// - Returns: false for a key that is not about writing.
     mutating func handle(_ key: KeyPress) -> Bool {
-        offset = clamped(to: text)
         switch (key.key, key.modifiers) {
         case (.character(let character), []): insert(String(character))
         case (.left, []), (.character("b"), .control): move(to: offset - 1)

@@ -1,0 +1,74 @@
+import GraphQLLanguage
+
+/// An operation that was begun, with its results.
+@MainActor
+final class OperationRun: Identifiable {
+    enum State: Equatable, Sendable {
+        /// It has no result yet.
+        case waiting
+        /// More results may come.
+        case live
+        case ended
+        case stopped
+        case failed(String)
+    }
+
+    nonisolated let id: Int
+    /// Its kind and its name, or its first field.
+    let title: String
+    let began = ContinuousClock.now
+    var state = State.waiting
+    var results = KeptResults()
+    /// How long the first result took.
+    var latency: Duration?
+    /// The number of the result that is looked at; nil: the newest.
+    var place: Int?
+    var task: Task<Void, Never>?
+
+    init(id: Int, title: String) {
+        self.id = id
+        self.title = title
+    }
+
+    var isRunning: Bool { state == .waiting || state == .live }
+
+    /// What of it is shown.
+    var subject: ResultPage.Subject.Run {
+        let number = place ?? results.count
+        return ResultPage.Subject.Run(
+            title: title, state: state, latency: latency, count: results.count,
+            shown: results[number], before: results[number - 1])
+    }
+
+    /// Goes to another result.
+    func move(by step: Int) {
+        let (first, last) = (results.droppedCount + 1, results.count)
+        guard first <= last else { return }
+        let next = min(max((place ?? last) + step, first), last)
+        // At the newest, it goes on with what comes.
+        place = next == last ? nil : next
+    }
+}
+
+/// What is about to be run.
+struct ChosenOperation {
+    let name: String?
+    let title: String
+    let type: OperationType
+
+    /// The operation at a place of a document, or the nearest one before it.
+    /// - Parameter offset: in UTF-8 bytes.
+    init?(in document: Document, at offset: Int) {
+        let operations = document.operations
+        guard
+            let operation = operations.last(where: { $0.location <= offset }) ?? operations.first
+        else { return nil }
+        name = operation.name?.value
+        type = operation.operation
+        var field: String?
+        if case .field(let first)? = operation.selectionSet.selections.first {
+            field = first.name.value
+        }
+        title = "\(operation.operation.rawValue) \(name ?? field ?? "")"
+    }
+}

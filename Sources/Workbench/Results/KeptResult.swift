@@ -1,0 +1,79 @@
+import Console
+import RelayJSON
+import RelayRecords
+
+/// A result of an operation, as it is kept: what is in it is read when it is looked at.
+struct KeptResult: Sendable {
+    /// Counted from 1.
+    let number: Int
+    /// When it arrived, in microseconds since 1970.
+    let time: Int64
+    private let received: ReceivedResult
+
+    init(_ received: ReceivedResult, number: Int) {
+        self.number = number
+        time = WallClock.microseconds()
+        self.received = received
+    }
+
+    var byteCount: Int { received.bytes.count }
+
+    var content: Content { Content(received.json) }
+
+    struct Content {
+        /// Nil if there is none.
+        let data: JSONValue?
+        let errors: [JSONValue]
+        /// The place in the log of one of our servers.
+        let cursor: String?
+        /// Whether it shows something that is not confirmed.
+        let isOptimistic: Bool
+        /// The records in it that are not confirmed, as far as the server says.
+        let optimisticRecords: Set<String>
+
+        init(_ json: JSONValue) {
+            data = json["data"]
+            errors = json["errors"]?.array ?? []
+            let relay = json["extensions"]?["relay"]
+            cursor = relay?["cursor"]?.string
+            isOptimistic = relay?["optimistic"] == true
+            optimisticRecords = Set(
+                relay?["optimisticRecords"]?.array?.compactMap(\.string) ?? [])
+        }
+    }
+}
+
+/// The newest results of an operation.
+struct KeptResults: Sendable {
+    private(set) var results: [KeptResult] = []
+    private(set) var byteCount = 0
+    /// Older ones that were dropped.
+    private(set) var droppedCount = 0
+
+    /// Beyond either, the oldest are dropped; the newest always stays.
+    static let limit = 1_000
+    static let byteLimit = 8 << 20
+
+    var count: Int { droppedCount + results.count }
+
+    mutating func append(_ result: KeptResult) {
+        results.append(result)
+        byteCount += result.byteCount
+        var excess = max(results.count - Self.limit, 0)
+        var bytes = results.prefix(excess).reduce(byteCount) { $0 - $1.byteCount }
+        while bytes > Self.byteLimit, excess < results.count - 1 {
+            bytes -= results[excess].byteCount
+            excess += 1
+        }
+        if excess == 0 { return }
+        results.removeFirst(excess)
+        byteCount = bytes
+        droppedCount += excess
+    }
+
+    /// The result with a number; nil if it was dropped, or is still to come.
+    subscript(number: Int) -> KeptResult? {
+        let index = number - droppedCount - 1
+        return results.indices.contains(index) ? results[index] : nil
+    }
+}

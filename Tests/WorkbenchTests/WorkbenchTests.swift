@@ -1,0 +1,382 @@
+import Console
+import Disk
+import Foundation
+import LoopbackPorts
+import RelayJSON
+import RelayServer
+import TerminalUI
+import Testing
+
+@testable import Workbench
+
+/// The workbench against servers, in one process, by its keys and its screen.
+@MainActor @Suite(.bounded, .timeLimit(.minutes(5)))
+struct WorkbenchTests {
+    private static let run = KeyPress(.character("r"), .control)
+    private static let list = """
+        query @live { user(id: "me") { todos(first: 9) { edges { node { id text complete } } } } }
+        """
+
+    private static func add(_ text: String) -> String {
+        """
+        mutation { addTodo(input: { text: "\(text)", userId: "me" }) { todoEdge { node { id } } } }
+        """
+    }
+
+    @Test func theFirstScreenShowsTheRootFieldsAndTheConnection() async throws {
+        try await Todos.serve { server in
+            let bench = try Bench(port: server.port, size: Size(width: 80, height: 24))
+            #expect(bench.pilot.text.contains("connecting"))
+            await bench.pilot.shows("todoAdded(userId)")
+            let text = bench.pilot.text
+            #expect(text.hasPrefix("relay ws://127.0.0.1:\(server.port)/graphql connected"))
+            for part in ["▾ query", "node(id): Node", "▾ mutation", "addTodo", "▾ subscription"] {
+                #expect(text.contains(part))
+            }
+            await bench.pilot.shows("No results yet")
+        }
+    }
+
+    @Test func whatIsTypedIsCompletedAndRun() async throws {
+        try await Todos.serve { server in
+            let bench = try Bench(port: server.port)
+            let pilot = bench.pilot
+            await pilot.shows("todoAdded(userId)")
+            pilot.type("{ us")
+            #expect(pilot.text.contains("▶ user User"))
+            pilot.press(.tab)
+            pilot.type("(i")
+            #expect(pilot.text.contains("▶ id: "))
+            pilot.press(.tab)
+            pilot.type("\"me\") { ")
+            #expect(pilot.text.contains("▶ id ID!") && pilot.text.contains("  userId String!"))
+            pilot.press(KeyPress(.character("n"), .control))
+            pilot.press(.tab)
+            pilot.type(" nothing")
+            #expect(pilot.text.contains("Syntax Error"))
+            pilot.type(" } }")
+            #expect(pilot.text.contains("Cannot query field \"nothing\" on type \"User\". (1:27)"))
+            for _ in 0..<12 { pilot.press(.backspace) }
+            pilot.type(" } }")
+            #expect(!pilot.text.contains("Cannot query"))
+            pilot.press(Self.run)
+            await pilot.shows("query user: ended")
+            #expect(bench.results.contains("user"))
+            #expect(bench.results.contains("  userId: \"me\""))
+            #expect(pilot.text.contains("{ user(id: \"me\") { userId } }"))
+        }
+    }
+
+    @Test func liveResultsMarkWhatChangedAndAllAreKept() async throws {
+        try await Todos.serve { server in
+            let bench = try Bench(port: server.port)
+            let pilot = bench.pilot
+            await pilot.shows("todoAdded(userId)")
+            bench.run(Self.list)
+            await pilot.shows("result 1 of 1")
+            #expect(pilot.text.contains("query user: live"))
+            #expect(pilot.color(of: "\"Buy a unicorn\"") == .primary)
+            bench.run(Self.add("Milk"))
+            await pilot.shows("mutation addTodo: ended")
+            #expect(pilot.text.contains("✓ mutation addTodo"))
+
+            // Back to the list: of the operations, the second one.
+            await pilot.shows("● query user  2")
+            try bench.focusOperations()
+            pilot.press(.down)
+            pilot.press(.enter)
+            await pilot.shows("result 2 of 2")
+            #expect(pilot.color(of: "\"Milk\"") == .yellow)
+            #expect(pilot.color(of: "\"Buy a unicorn\"") == .primary)
+
+            // The table, and the result before.
+            pilot.press(.function(2))
+            await pilot.shows("user › todos › edges")
+            #expect(pilot.color(of: "Milk") == .yellow)
+            #expect(pilot.color(of: "Buy a unicorn") == .primary)
+            bench.focusResults()
+            pilot.press(.left)
+            await pilot.shows("result 1 of 2")
+            #expect(!bench.results.contains { $0.contains("Milk") })
+            pilot.press(">")
+            await pilot.shows("result 2 of 2")
+
+            // What was looked at stays while others come, the newest does not.
+            pilot.press("<")
+            await pilot.shows("result 1 of 2")
+            bench.run(Self.add("Bread"))
+            await pilot.shows("● query user  3")
+            try bench.focusOperations()
+            pilot.press(.down, [])
+            pilot.press(.down, [])
+            pilot.press(.enter)
+            await pilot.shows("result 1 of 3")
+        }
+    }
+
+    @Test func severalSubscriptionsRunAndOneIsStopped() async throws {
+        try await Todos.serve { server in
+            let bench = try Bench(port: server.port)
+            let pilot = bench.pilot
+            await pilot.shows("todoAdded(userId)")
+            bench.run(
+                "subscription Added { todoAdded(userId: \"me\") { todoEdge { node { text } } } }")
+            bench.run("subscription Gone { todoRemoved(userId: \"me\") { deletedTodoId } }")
+            bench.run(Self.list)
+            await pilot.shows("result 1 of 1")
+            bench.run(Self.add("Milk"))
+            await pilot.shows("● subscription Added")
+            await pilot.shows("● query user  2")
+            await pilot.shows("mutation addTodo: ended")
+            #expect(pilot.text.contains("… subscription Gone"))
+            // Only the one that is shown is stopped.
+            pilot.press(KeyPress(.character("x"), .control))
+            await pilot.shows("No operation is running here.")
+            try bench.focusOperations()
+            pilot.press(.down)
+            pilot.press("x")
+            await pilot.shows("■ query user")
+            #expect(pilot.text.contains("● subscription Added"))
+            bench.run(Self.add("Bread"))
+            await pilot.shows("● subscription Added  2")
+            #expect(pilot.text.contains("■ query user  2"))
+        }
+    }
+
+    @Test func variablesAreSent() async throws {
+        try await Todos.serve { server in
+            let bench = try Bench(port: server.port)
+            let pilot = bench.pilot
+            await pilot.shows("todoAdded(userId)")
+            pilot.paste(
+                "query A { nodes(ids: []) { id } } query B($id: ID) { user(id: $id) { userId } }"
+            )
+            pilot.press(.tab)
+            pilot.paste("[1]")
+            pilot.press(Self.run)
+            #expect(pilot.text.contains("The variables are no JSON object"))
+            for _ in 0..<3 { pilot.press(.backspace) }
+            pilot.paste(#"{"id": "me"}"#)
+            pilot.press(Self.run)
+            // The caret is in the second operation.
+            await pilot.shows("query B: ended")
+            #expect(bench.results.contains("  userId: \"me\""))
+        }
+    }
+
+    @Test func fieldsOfTheSchemaAreFoundAndInserted() async throws {
+        try await Todos.serve { server in
+            let bench = try Bench(port: server.port)
+            let pilot = bench.pilot
+            await pilot.shows("todoAdded(userId)")
+            bench.focusSchema()
+            pilot.press(.down)
+            pilot.press(.enter)
+            #expect(pilot.text.contains("▾ node(id): Node"))
+            #expect(pilot.text.contains("id: ID!"))
+            pilot.press(.left)
+            #expect(pilot.text.contains("▸ node(id): Node"))
+            pilot.press("/")
+            pilot.type("TODOS")
+            pilot.press(.enter)
+            await pilot.shows("User.todos(")
+            #expect(!pilot.text.contains("▾ query"))
+            pilot.press(.escape)
+            await pilot.shows("▾ query")
+            pilot.press("i")
+            #expect(
+                pilot.text.contains("Only fields can be inserted.")
+                    || pilot.text.contains("node(id: \"\")"))
+            pilot.press(.home)
+            pilot.press(.down)
+            pilot.press("i")
+            #expect(
+                bench.editor.prefix(4).map { $0.trimmingCharacters(in: .whitespaces) } == [
+                    "{", "node(id: \"\") {", "id", "}",
+                ])
+            #expect(!pilot.text.contains("Syntax Error"))
+        }
+    }
+
+    @Test func theHistoryIsKeptInAFileOfOnesOwn() async throws {
+        let folder = try TemporaryFolder()
+        let file = HistoryFile(
+            POSIXFileSystem(), directory: folder.path + "/state/relay", name: "history")
+        try await Todos.serve { server in
+            let bench = try Bench(port: server.port, history: file)
+            await bench.pilot.shows("todoAdded(userId)")
+            bench.run("{ user(id: \"me\") { userId } }")
+            bench.run("{ user(id: \"me\") { id } }")
+            await bench.pilot.shows("✓ query user")
+            await bench.history.settle()
+        }
+        let path = folder.path + "/state/relay/history"
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+        #expect((mode as? NSNumber)?.intValue == 0o600)
+        try await Todos.serve { server in
+            let bench = try Bench(port: server.port, history: file)
+            let pilot = bench.pilot
+            await pilot.shows("todoAdded(userId)")
+            pilot.type("{")
+            pilot.press(.up, .control)
+            #expect(pilot.text.contains("{ user(id: \"me\") { id } }"))
+            pilot.press(.up, .control)
+            #expect(
+                bench.editor == ["{ user(id: \"me\") { userId } }"], "\(bench.history.documents)")
+            pilot.press(.up, .control)
+            #expect(pilot.text.contains("This is the first operation of the history."))
+            pilot.press(.down, .control)
+            pilot.press(.down, .control)
+            #expect(bench.editor == ["{"])
+        }
+    }
+
+    /// The server is gone and comes back: both are said, and the streams lose nothing.
+    @Test func anOutageIsSaidAndStreamsGoOn() async throws {
+        let folder = try TemporaryFolder()
+        let port = try ReservedPort()
+        let first = try await Todos.start(.directory(folder.path + "/log"), port: port.number)
+        let bench = try Bench(port: port.number)
+        let pilot = bench.pilot
+        await pilot.shows("todoAdded(userId)")
+        bench.run("subscription Added { todoAdded(userId: \"me\") { todoEdge { node { text } } } }")
+        bench.run(Self.add("Milk"))
+        await pilot.shows("● subscription Added")
+        await first.stop()
+        await pilot.shows("offline")
+        // Waits for the server.
+        bench.run(Self.add("Bread"))
+        await pilot.shows("… mutation addTodo")
+
+        let second = try await Todos.start(.directory(folder.path + "/log"), port: port.number)
+        await pilot.shows("connected, resumed")
+        await pilot.shows("● subscription Added  2")
+        #expect(!pilot.text.contains("… mutation addTodo"))
+        try bench.focusOperations()
+        pilot.press(.end)
+        pilot.press(.enter)
+        await pilot.shows("result 2 of 2")
+        #expect(pilot.text.contains("\"Bread\""))
+        await bench.session.close()
+        await second.stop()
+    }
+
+    @Test func aRecordIsShownAsResultsToldOfIt() async throws {
+        try await Todos.serve { server in
+            let bench = try Bench(port: server.port)
+            let pilot = bench.pilot
+            await pilot.shows("todoAdded(userId)")
+            bench.run(
+                "{ user(id: \"me\") { todos(first: 1) { edges { node { id text complete } } } } }")
+            await pilot.shows("Taste JavaScript")
+            let id = try #require(
+                bench.results.first { $0.contains("id: ") }?.split(separator: "\"").dropFirst()
+                    .first)
+            bench.run(
+                "mutation { changeTodoStatus(input: { id: \"\(id)\", complete: false }) "
+                    + "{ todo { id complete } } }")
+            await pilot.shows("mutation changeTodoStatus: ended")
+            bench.focusResults()
+            pilot.press(.end)
+            pilot.press(.enter)
+            await pilot.shows("Record \(id)")
+            #expect(bench.results.contains("text: \"Taste JavaScript\""))
+            #expect(bench.results.contains("complete: false"))
+            #expect(pilot.text.contains("complete  true -> false"))
+            pilot.press(.escape)
+            await pilot.shows("result 1 of 1")
+        }
+    }
+
+    @Test func whatTheServerRefusesIsSaid() async throws {
+        try await Todos.serve(tokens: ["secret"]) { server in
+            let bench = try Bench(port: server.port, token: "wrong")
+            await bench.pilot.shows("offline")
+            await bench.pilot.shows("4403")
+            let other = try Bench(port: server.port, token: "secret")
+            await other.pilot.shows("todoAdded(userId)")
+            other.run(
+                "mutation { removeTodo(input: { id: \"no\", userId: \"me\" }) { deletedTodoId } }")
+            await other.pilot.shows("there is no Todo whose id is \"no\"")
+            #expect(other.pilot.color(of: "there is no Todo") == .red)
+            other.run("{ nothing }")
+            await other.pilot.shows("Cannot query field")
+            other.run("{")
+            await other.pilot.shows("an operation: ended")
+        }
+    }
+
+    // MARK: Other servers
+
+    /// One that knows the edition of 2018 only: no `isOneOf`, no arguments of `args`.
+    @Test func anOlderServerIsAskedInItsOwnWords() async throws {
+        let introspection = try #require(
+            try? JSONValue(
+                parsing: """
+                    {"queryType": {"name": "Query"}, "mutationType": null, "subscriptionType": null,
+                    "types": [{"kind": "OBJECT", "name": "Query", "fields": [{"name": "greeting",
+                    "args": [], "type": {"kind": "SCALAR", "name": "String"}, "isDeprecated": false}],
+                    "interfaces": []}], "directives": []}
+                    """))
+        try await PlainServer.serve({ query in
+            if query.contains("isOneOf") || query.contains("args(") {
+                return [#"{"errors": [{"message": "Cannot query field \"isOneOf\"."}]}"#]
+            }
+            if query.contains("__schema") {
+                return ["{\"data\": {\"__schema\": \(introspection.text)}}"]
+            }
+            return [#"{"data": {"greeting": "Hello"}}"#]
+        }) { port in
+            let bench = try Bench(port: port)
+            await bench.pilot.shows("greeting: String")
+            bench.run("{ greeting }")
+            await bench.pilot.shows("greeting: \"Hello\"")
+            #expect(!bench.pilot.text.contains("cursor"))
+            await bench.session.close()
+        }
+    }
+
+    @Test func aServerWithoutIntrospectionIsStillOfUse() async throws {
+        try await PlainServer.serve({ query in
+            query.contains("__schema")
+                ? [#"{"errors": [{"message": "Introspection is off."}]}"#]
+                : [#"{"data": {"a": [1, {"b": null}]}}"#, "no JSON", #"{"data": 5}"#]
+        }) { port in
+            let bench = try Bench(port: port)
+            await bench.pilot.shows("is off.")
+            bench.run("{ a }")
+            await bench.pilot.shows("ended")
+            await bench.session.close()
+        }
+    }
+}
+
+extension Bench {
+    /// Goes on by Tab until the list of operations has the focus, at its first row.
+    func focusOperations() throws {
+        go(1)
+        pilot.press(.home)
+    }
+
+    func focusSchema() { go(0) }
+    func focusResults() { go(4) }
+
+    /// To a part, from wherever the focus is.
+    private func go(_ part: Int) {
+        for _ in 0..<5 where current != part { pilot.press(.tab) }
+    }
+
+    /// The part that has the focus: where the cursor or the inverted line is.
+    private var current: Int? {
+        if let cursor = pilot.cursor { return cursor.column < 31 ? 0 : cursor.row < 12 ? 2 : 3 }
+        guard let buffer = pilot.buffer else { return nil }
+        for row in 0..<buffer.size.height {
+            for column in [0, 33]
+            where buffer[Position(column: column, row: row)].style.attributes.contains(.inverse) {
+                if column > 0 { return 4 }
+                return row < buffer.size.height - 8 ? 0 : 1
+            }
+        }
+        return nil
+    }
+}
