@@ -266,7 +266,7 @@ let package = Package(
             name: "TodoViews",
             dependencies: [
                 "EventStore", "Relay", "RelayNetwork", "RelayTerminal", "Threads", "TodoMutations",
-            ], exclude: ["Schema"], swiftSettings: strict),
+            ], swiftSettings: strict),
         .executableTarget(
             name: "TodoClient", dependencies: ["TerminalUI", "TodoViews", argumentParser],
             swiftSettings: strict),
@@ -338,7 +338,8 @@ let package = Package(
                 "CCrypto", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "HTTPMessages", "JSONWebTokens", "RelayArtifacts",
                 "RelayJSON", "RelayRecords", "RelayStore", "ResultPatches", "SchemaService",
-                "StoreEngine", "Threads", "WebSocketIO", "WebSocketTesting", logging,
+                "StoreEngine", "Threads", "TodoMutations", "WebSocketIO", "WebSocketTesting",
+                logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",
