@@ -369,7 +369,7 @@ let package = Package(
             of: "TodoViews",
             [
                 "LoopbackPorts", "RelayNetwork", "RelayServer", "RelayTerminal", "Threads",
-                "TodoFixtures", "TodoMutations", logging,
+                "TodoFixtures", "TodoMutations", logging, openCombine("OpenCombine"),
             ]),
         .target(
             name: "TodoFixtures", dependencies: ["Relay"], path: "Tests/TodoFixtures",
