@@ -273,7 +273,7 @@ let package = Package(
             name: "TodoViews",
             dependencies: [
                 "EventStore", "Relay", "RelayNetwork", "RelayTerminal", "Threads", "TodoMutations",
-            ], exclude: ["Schema"], swiftSettings: strict),
+            ], swiftSettings: strict),
         .executableTarget(
             name: "TodoClient", dependencies: ["TerminalUI", "TodoViews", argumentParser],
             swiftSettings: strict),
@@ -351,7 +351,8 @@ let package = Package(
                 "CCrypto", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "HTTPMessages", "JSONWebTokens", "RelayArtifacts",
                 "RelayJSON", "RelayRecords", "RelayStore", "ResultPatches", "SchemaService",
-                "StoreEngine", "Threads", "WebSocketIO", "WebSocketTesting", logging,
+                "StoreEngine", "Threads", "TodoMutations", "WebSocketIO", "WebSocketTesting",
+                logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",
@@ -381,7 +382,7 @@ let package = Package(
             of: "TodoViews",
             [
                 "LoopbackPorts", "RelayNetwork", "RelayServer", "RelayTerminal", "Threads",
-                "TodoFixtures", "TodoMutations", logging,
+                "TodoFixtures", "TodoMutations", logging, openCombine("OpenCombine"),
             ]),
         .target(
             name: "TodoFixtures", dependencies: ["Relay"], path: "Tests/TodoFixtures",

@@ -56,6 +56,9 @@ public final class HTTPNetwork: RespondingNetwork {
         /// closed, and the subscription is resumed after the last of them once half were read; one that
         /// cannot be resumed fails as `overflow`.
         public var responseCapacity = 256
+        /// Whether all subscriptions show what waiting mutations of others are expected to do, as those do whose
+        /// ``RelayMetadata`` says so. For Relay servers.
+        public var showsOptimistic = false
         /// The network for subscriptions; nil: server-sent events.
         public var subscriptions: WebSocketNetwork?
 
@@ -142,7 +145,7 @@ public final class HTTPNetwork: RespondingNetwork {
         }
         let operation = OperationRequest(
             request, variables: variables, metadata: metadata, transactionID: transactionID,
-            options.mutationIDs)
+            options.mutationIDs, showsOptimistic: options.showsOptimistic)
         if operation.kind == .subscription { return events(of: operation) }
         let channel = ResponseChannel(capacity: 1) {}
         // Here, and not in the task: tasks start in any order.

@@ -5,7 +5,8 @@ import RelayLink
 
 /// What a program may request from a Relay server beyond GraphQL; passed as `CacheConfig.metadata`.
 public struct RelayMetadata: Sendable {
-    /// Stream: show unconfirmed entries of others.
+    /// Live stream: show what waiting mutations of others are expected to do. `Environment.othersOptimisticRecords` says of
+    /// which records that is.
     public var showsOptimistic = false
     /// Mutation: the expected result; shown to others while the server's handler waits.
     public var optimisticResponse: VariableData?
@@ -21,17 +22,20 @@ extension OperationRequest {
     /// - Parameters:
     ///   - transactionID: names a mutation if it is `CLIENT:N`.
     ///   - ids: names mutations that do not have a name yet.
+    ///   - showsOptimistic: whether a live stream shows what is expected, also without its metadata.
     init(
         _ request: RequestParameters, variables: VariableData, metadata: RelayMetadata?,
-        transactionID: String?, _ ids: MutationIDs
+        transactionID: String?, _ ids: MutationIDs, showsOptimistic: Bool
     ) {
         var mutationID: String?
         if request.operationKind == .mutation {
             mutationID = transactionID.flatMap { MutationID($0) == nil ? nil : $0 } ?? ids.next()
         }
-        self.init(
-            request, variables: variables, relay: metadata?.members ?? [:],
-            mutationID: mutationID)
+        var metadata = metadata ?? RelayMetadata()
+        if showsOptimistic, request.operationKind == .subscription || request.isLive == true {
+            metadata.showsOptimistic = true
+        }
+        self.init(request, variables: variables, relay: metadata.members, mutationID: mutationID)
     }
 }
 

@@ -55,6 +55,9 @@ public final class WebSocketNetwork: RespondingNetwork {
         /// (`extensions.relay.records`). The program gets whole results in either case. Set it to false for
         /// servers that reject requests with unknown extensions.
         public var takesRecordPatches = true
+        /// Whether all live streams show what waiting mutations of others are expected to do, as those do whose
+        /// ``RelayMetadata`` says so. For Relay servers.
+        public var showsOptimistic = false
         /// Time limit for getting a token, then for connecting, and then for the acknowledgement. A token provider
         /// that is still busy by then is not called again until it has answered.
         public var connectTimeout: Duration = .seconds(10)
@@ -130,7 +133,7 @@ public final class WebSocketNetwork: RespondingNetwork {
     ) -> Responses {
         let operation = OperationRequest(
             request, variables: variables, metadata: metadata, transactionID: transactionID,
-            options.mutationIDs)
+            options.mutationIDs, showsOptimistic: options.showsOptimistic)
         return link.begin(
             operation, capacity: options.responseCapacity, asksForRecords: asksForRecords,
             interruptionCount: interruptions?.count ?? 0,

@@ -2,12 +2,14 @@ import GraphQLLanguage
 
 /// The directives by name.
 enum ServiceDirective: String, CaseIterable, Sendable {
-    case unique, lookup, list, count, create, update, delete, link, unlink, now, on, live
+    case unique, lookup, list, count, create, update, delete, link, unlink, move, now, on, live
 
     /// Directives that say how a field's value is found instead of stored.
     static let finding: [ServiceDirective] = [.lookup, .list, .count]
     /// Directives that say what a mutation does.
-    static let mutating: [ServiceDirective] = [.create, .update, .delete, .link, .unlink]
+    static let mutating: [ServiceDirective] = [
+        .create, .update, .delete, .link, .unlink, .move,
+    ]
 }
 
 extension SchemaField {

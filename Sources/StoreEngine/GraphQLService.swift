@@ -319,7 +319,7 @@ package final class GraphQLService: Sendable {
             ready.variables = try operation.coerce(request.variables)
             ready.byteCount =
                 request.approximateByteCount + ready.variables.subscriptionByteCount
-            if relay.sendsRecords {
+            if relay.needsRecords {
                 let isSequence = sequences.source(of: operation, ready.variables) != nil
                 ready.normalization = try operations.normalization(
                     for: withText(request, of: operation), isNeeded: !isSequence)

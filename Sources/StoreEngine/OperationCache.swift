@@ -70,7 +70,7 @@ package final class OperationCache: Sendable {
     ) -> PreparedOperation? {
         guard let text = persisted.findText(of: request), text.utf8.count <= limits.bytes,
             let entry = find(Key(text: text, name: request.operationName)),
-            !RelayExtensions.asksForRecords(request) || !entry.operation.isStream
+            !RelayExtensions.needsRecords(request) || !entry.operation.isStream
                 || entry.normalization.withLock({ $0 != nil }),
             isWithinLimit(entry, request.variables, storedRecords)
         else { return nil }
@@ -117,7 +117,7 @@ package final class OperationCache: Sendable {
         let variables = try entry.operation.coerce(asked.variables)
         return PreparedSubscription(
             request: request, operation: entry.operation, variables: variables,
-            normalization: request.sendsRecords ? try normalization(entry, key) : nil,
+            normalization: request.needsRecords ? try normalization(entry, key) : nil,
             ownByteCount: asked.approximateByteCount + variables.subscriptionByteCount)
     }
 

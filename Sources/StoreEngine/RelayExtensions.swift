@@ -26,10 +26,14 @@ struct RelayExtensions: Sendable {
     /// The event for which to explain why a subscriber was, or was not, notified.
     private(set) var explain: UInt64?
 
-    /// Whether a request wants its results as record patches, so far as one look tells. An explanation has one result.
-    static func asksForRecords(_ request: GraphQLRequest) -> Bool {
+    /// The results are split into records: for patches, or to find those that are not confirmed.
+    var needsRecords: Bool { sendsRecords || showsOptimistic }
+
+    /// The same of a request, so far as one look tells. An explanation has one result.
+    static func needsRecords(_ request: GraphQLRequest) -> Bool {
         let relay = request.extensions["relay"]
-        return relay?["records"] == true && (relay?["explain"] ?? .null).isNull
+        return (relay?["records"] == true || relay?["optimistic"] == true)
+            && (relay?["explain"] ?? .null).isNull
     }
 
     /// Reads the members and ignores unknown ones.

@@ -23,8 +23,8 @@ struct RelayNotes: Sendable {
     var cursor: StreamCursor?
     /// In the first message of a resumed stream: whether everything it missed will follow.
     var recovered: Bool?
-    /// The result includes unconfirmed entries.
-    var isOptimistic = false
+    /// What of the result is not confirmed.
+    var unconfirmed: Unconfirmed?
     /// The id of the mutation being answered.
     var mutationID: MutationID?
     /// Replaces the result.
@@ -47,7 +47,13 @@ struct RelayNotes: Sendable {
             begin("\"recovered\":", &writer)
             writer.raw(recovered ? "true" : "false")
         }
-        if isOptimistic { begin("\"optimistic\":true", &writer) }
+        if let unconfirmed {
+            begin("\"optimistic\":true", &writer)
+            if let records = unconfirmed.records {
+                begin("\"optimisticRecords\":", &writer)
+                writer.write(.array(records.map { .string($0.text) }))
+            }
+        }
         if let mutationID {
             begin("\"mutationId\":", &writer)
             writer.write(mutationID.description)

@@ -72,6 +72,15 @@ enum TodoHandlers {
         handlers.mutation("changeAllTodos", TodoMutations.changeAllTodos)
         handlers.mutation("sinkFinishedTodos", TodoMutations.sinkFinishedTodos)
         handlers.mutation("moveTodo", TodoMutations.moveTodo)
+        // A client may have a part of the list only; the server has all of it.
+        handlers.check("moveTodo") { variables, _, records in
+            let user = variables.input?["userId"]?.stringValue.flatMap { records[DataID($0)] }
+            let todos = Set(user?.links("todos").map(\.id.rawValue) ?? [])
+            for id in [variables.input?["id"], variables.input?["after"]] {
+                guard let id = id?.stringValue, !todos.contains(id) else { continue }
+                throw HandlerError("\"\(id)\" is not in the list.", code: "NOT_FOUND")
+            }
+        }
     }
 
     /// The user that an input names; the server has put the id in place of "me".

@@ -18,6 +18,8 @@ struct TodoItem: View {
     let place: TodoPlace
     /// Whether a change of it waits for the server.
     let isWaiting: Bool
+    /// Whether a change of somebody else's waits for the server.
+    let isExpected: Bool
 
     var body: some View {
         if let todo {
@@ -53,7 +55,7 @@ struct TodoItem: View {
             Text(todo.text.inOneLine).frame(height: 1)
             if isWaiting { Text("…") }
         }
-        .foregroundColor(isWaiting ? .secondary : .primary)
+        .foregroundColor(isWaiting || isExpected ? .secondary : .primary)
     }
 
     private func ended(_ result: Result<Void, any Error>) { session?.ended(result) }

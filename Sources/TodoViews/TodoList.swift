@@ -72,6 +72,7 @@ struct TodoRows: View {
     @PaginationFragment<TodoList_user> var user
     @Mutation<AddTodoMutation> var add
     @OptimisticEntries var entries
+    @OthersOptimisticRecords var others
     @EnvironmentValue(\.todoSession) var session
     /// How many rows are wanted: so many are kept up to date.
     @State private var wanted = TodoRows.pageSize
@@ -88,7 +89,8 @@ struct TodoRows: View {
                 List {
                     ForEach(rows) {
                         TodoItem(
-                            todo: .init($0.node), place: $0.place, isWaiting: $0.isWaiting)
+                            todo: .init($0.node), place: $0.place, isWaiting: $0.isWaiting,
+                            isExpected: $0.isExpected)
                     }
                     if user.isLoadingNext {
                         Text("loading more")
@@ -137,6 +139,7 @@ struct TodoRows: View {
         let node: TodoList_user.Data.TodoConnection_todos.TodoEdge_edges.Todo_node
         let place: TodoPlace
         let isWaiting: Bool
+        let isExpected: Bool
         var id: String { node.id }
     }
 
@@ -155,7 +158,8 @@ struct TodoRows: View {
                 place: TodoPlace(
                     user: user.id, canMove: filter == .all && isKnown, above: id(index - 1),
                     aboveThat: id(index - 2), below: id(index + 1)),
-                isWaiting: waiting.contains(node.id))
+                isWaiting: waiting.contains(node.id),
+                isExpected: others.contains(DataID(node.id)))
         }
     }
 }

@@ -54,6 +54,7 @@ public final class TodoSession: Sendable {
         var options = options
         // A list that is shown waits for the server, however long that takes.
         options.queryAttempts = .max
+        options.showsOptimistic = true
         let status = status
         options.onEvent = { status.note($0) }
         let network = try WebSocketNetwork(url: url, options: options)

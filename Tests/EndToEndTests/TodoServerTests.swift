@@ -67,6 +67,20 @@ struct TodoServerTests {
             #"mutation { suggestTodo(input: {topic: ""}) { todo { id } } }"#, server)
         #expect(refused.message == "A suggestion needs a topic.")
 
+        let moved = try await server.data(
+            """
+            mutation { moveTodo(input: {id: "VG9kbzow", after: "VG9kbzox"}) {
+                user { todos(first: 2) { edges { node { id } } } } } }
+            """)
+        #expect(
+            moved["moveTodo"]?["user"]?["todos"]?["edges"] == [
+                ["node": ["id": "VG9kbzox"]], ["node": ["id": "VG9kbzow"]],
+            ])
+        let astray = try await answer(
+            #"mutation { moveTodo(input: {id: "VG9kbzow", after: "none"}) { user { id } } }"#,
+            server)
+        #expect(astray.code == "NOT_FOUND" && astray.message == #""none" is not in the list."#)
+
         let countdown = try sandbox.start(
             [
                 "request", server.url,
@@ -82,7 +96,7 @@ struct TodoServerTests {
         #expect(
             kinds == [
                 "genesis", "mutation", "response", "mutation", "response", "mutation", "response",
-                "mutation", "revocation",
+                "mutation", "revocation", "mutation", "response",
             ])
         let past = try await sandbox.relay(
             "replay", sandbox.path("data"), "--at", "3", "--query",

@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func theTodoClientsTypesAreWhatTheCompilerMakes() throws {
-        try check(.todo("../Sources/TodoViews", adding: ["Sources/TodoViews/Schema/move.graphql"]))
+        try check(.todo("../Sources/TodoViews", adding: ["docs/examples/todo.client.graphql"]))
     }
 
     @Test func theArticlesTypesAreWhatTheCompilerMakes() throws {

@@ -235,6 +235,65 @@ struct MutationTests {
         #expect(evaluations.take() == ["row": 1, "waiting": 1] && pilot.frameCount == frames + 3)
     }
 
+    // MARK: What others wait for
+
+    /// A live list that says of whom its rows are.
+    private struct Rows: View {
+        @Query<LiveTodosQuery> var query
+        @OthersOptimisticRecords var others
+        let evaluations: Evaluations
+        var body: some View {
+            let _ = evaluations.note("rows")
+            ForEach(query.get().data?.user?.todos?.edges?.compactMap { $0?.node } ?? []) { todo in
+                Text("\(todo.text)\(others.contains(DataID(todo.id)) ? " expected" : "")")
+            }
+        }
+    }
+
+    private struct Leaving: View {
+        @OthersOptimisticRecords var others
+        @State private var isThere = true
+        let evaluations: Evaluations
+        var body: some View {
+            Group {
+                Text("\(others.count)")
+                if isThere { Rows(evaluations: evaluations) }
+            }
+            .onKey("g") { isThere.toggle() }
+        }
+    }
+
+    @Test func whatOthersExpectIsMarkedInTheFrameThatShowsIt() throws {
+        func result(_ texts: [String], _ others: [String]) -> Data {
+            let edges = texts.map {
+                #"{"node":{"__typename":"Todo","id":"\#($0)","text":"\#($0)","complete":false}}"#
+            }
+            let relay = others.isEmpty ? "" : #""optimistic":true,"optimisticRecords":\#(others)"#
+            return Data(
+                """
+                {"data":{"user":{"id":"U","totalCount":1,"todos":{"edges":[\(edges.joined(separator: ","))]}}},\
+                "extensions":{"relay":{\(relay)}}}
+                """.utf8)
+        }
+        let pilot = Pilot { Leaving(evaluations: evaluations).relayEnvironment(environment) }
+        let request = try #require(environment.mostRecent)
+        request.nextValue(result(["a"], []))
+        #expect(pilot.text == "0\na")
+        let frames = pilot.frameCount
+        _ = evaluations.take()
+        request.nextValue(result(["a", "b"], ["b"]))
+        #expect(pilot.text == "1\na\nb expected" && pilot.frameCount == frames + 1)
+        #expect(evaluations.take() == ["rows": 1])
+        // It comes true as it is: nothing else changes.
+        request.nextValue(result(["a", "b"], []))
+        #expect(pilot.text == "0\na\nb" && pilot.frameCount == frames + 2)
+        request.nextValue(result(["a", "b"], ["a"]))
+        #expect(pilot.text == "1\na expected\nb")
+        // Nobody says any more what becomes of it.
+        pilot.press("g")
+        #expect(pilot.text == "0")
+    }
+
     // MARK: Reading outside of the body
 
     private struct Curious: View {

@@ -14,9 +14,10 @@ struct ServedTodos {
     /// - Parameters:
     ///   - tokens: the server is for those who have one; empty: for everybody.
     ///   - refused: a mutation's field that is refused.
+    ///   - suggestions: what `suggestTodo` waits for.
     static func start(
         _ storage: Server.Storage = .memory, port: Int = 0, tokens: [String] = [],
-        refusing refused: String? = nil
+        refusing refused: String? = nil, suggestions: AsyncStream<String>? = nil
     ) async throws -> Server {
         let schema = String(decoding: try TodoExample.file("todo.graphql"), as: UTF8.self)
         var configuration = Server.Configuration(
@@ -37,16 +38,49 @@ struct ServedTodos {
                 throw HandlerError("Nobody may.", code: "FORBIDDEN")
             }
         }
+        if let suggestions {
+            configuration.add(schema: suggesting, name: "suggesting.graphql")
+            addSuggestTodo(suggestions, to: &configuration.handlers)
+        }
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         return try await Server.start(configuration, logger: logger)
     }
 
+    private static let suggesting = """
+        extend type Mutation { suggestTodo(input: SuggestTodoInput!): SuggestTodoPayload }
+        input SuggestTodoInput { topic: String! userId: ID! = "me" clientMutationId: String }
+        type SuggestTodoPayload { todo: Todo! todoEdge: TodoEdge! user: User! clientMutationId: String }
+        """
+
+    /// As `TodoServer` has it, but for where suggestions come from: an empty one is none.
+    private static func addSuggestTodo(
+        _ suggestions: AsyncStream<String>, to handlers: inout Handlers
+    ) {
+        handlers.mutation(
+            "suggestTodo",
+            waitingFor: { _, _, _ in
+                let suggestion = await suggestions.first { _ in true } ?? ""
+                if suggestion.isEmpty {
+                    throw HandlerError("Nothing comes to mind.", code: "UPSTREAM")
+                }
+                return { records, variables, _ in
+                    let id = variables.input?["userId"]?.stringValue ?? ""
+                    let todo = records.create(typeName: "Todo")
+                    todo["text"] = suggestion
+                    todo["complete"] = false
+                    records[DataID(id)]?.connection("todos")?.insert(
+                        todo, edgeType: "TodoEdge", at: .end)
+                    return todo.dataID
+                }
+            })
+    }
+
     /// Serves while the body runs.
     static func run(
-        refusing refused: String? = nil, isolation: isolated (any Actor)? = #isolation,
-        _ body: (Server) async throws -> Void
+        refusing refused: String? = nil, suggestions: AsyncStream<String>? = nil,
+        isolation: isolated (any Actor)? = #isolation, _ body: (Server) async throws -> Void
     ) async throws {
-        let server = try await start(refusing: refused)
+        let server = try await start(refusing: refused, suggestions: suggestions)
         do {
             try await body(server)
         } catch {
@@ -95,6 +129,18 @@ extension Pilot {
     var rows: [String] {
         text.split(separator: "\n").map(String.init).filter {
             $0.hasPrefix("☐") || $0.hasPrefix("☑")
+        }
+    }
+
+    /// Those of the rows that are less prominent.
+    var dimmedRows: [String] {
+        guard let buffer else { return [] }
+        return (0..<buffer.size.height).compactMap { row in
+            let text = buffer.text(ofRow: row)
+            let isRow = text.hasPrefix("☐") || text.hasPrefix("☑")
+            let isDimmed =
+                buffer[Position(column: 2, row: row)].style.foreground == .secondary
+            return isRow && isDimmed ? text : nil
         }
     }
 

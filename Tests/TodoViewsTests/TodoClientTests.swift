@@ -1,5 +1,7 @@
 import Foundation
 import LoopbackPorts
+import OpenCombine
+import RelayNetwork
 import RelayServer
 import RelayTerminal
 import Testing
@@ -250,6 +252,66 @@ struct TodoClientTests {
             pilot = nil
             await session.close()
             await server.stop()
+        }
+    }
+
+    /// Somebody asks for a suggestion and says what to expect of it.
+    /// - Returns: ends with the answer.
+    private func suggest(
+        _ network: WebSocketNetwork, _ todo: VariableData, isNew: Bool = true
+    ) -> Task<Void, any Error> {
+        let edge: VariableData = ["node": todo]
+        let expected: VariableData = isNew ? ["todo": todo, "todoEdge": edge] : ["todo": todo]
+        var metadata = RelayMetadata()
+        metadata.optimisticResponse = ["suggestTodo": expected]
+        let text = """
+            mutation Suggest {
+              suggestTodo(input: { topic: "Relay" }) {
+                todo { id text complete } todoEdge { node { id } } user { id }
+              }
+            }
+            """
+        let answers = network.execute(
+            request: RequestParameters(name: "Suggest", operationKind: .mutation, text: text),
+            variables: [:], cacheConfig: CacheConfig(metadata: metadata)
+        ).values
+        return Task { for try await _ in answers {} }
+    }
+
+    @Test func whatOthersWaitForIsDimmedUntilItIsThere() async throws {
+        let (suggestions, suggest) = AsyncStream.makeStream(of: String.self)
+        try await ServedTodos.run(suggestions: suggestions) { server in
+            let pilot = try TodoSession(port: server.port).pilot()
+            await pilot.shows(rows: Self.seeded)
+            await pilot.shows("live")
+            let other = try WebSocketNetwork(url: "ws://127.0.0.1:\(server.port)/graphql")
+            let expected = VariableData([
+                "id": "new:1", "text": "Something about Relay", "complete": false,
+            ])
+            // A row that is to come; what it becomes when it has come; and one that never comes.
+            for (suggestion, texts) in [
+                ("Read a book", ["☐ Read a book"]), ("", ["☐ Read a book"]),
+            ] {
+                let before = pilot.rows
+                let answer = self.suggest(other, expected)
+                await pilot.shows(rows: before + ["☐ Something about Relay"])
+                #expect(pilot.dimmedRows == ["☐ Something about Relay"])
+                suggest.yield(suggestion)
+                await pilot.shows(rows: Self.seeded + texts)
+                #expect(pilot.dimmedRows == [])
+                try await answer.value
+            }
+            // A row that is there already.
+            let known = VariableData([
+                "id": "VG9kbzow", "text": "Taste TypeScript", "complete": true,
+            ])
+            let answer = self.suggest(other, known, isNew: false)
+            await pilot.shows("☑ Taste TypeScript")
+            #expect(pilot.dimmedRows == ["☑ Taste TypeScript"])
+            suggest.yield("")
+            await pilot.shows("☑ Taste JavaScript")
+            #expect(pilot.dimmedRows == [])
+            try await answer.value
         }
     }
 

@@ -19,6 +19,7 @@ package enum PredefinedDirectives {
         directive @delete(type: String!, from: String, parent: String) on FIELD_DEFINITION
         directive @link(field: String!, parent: String!, child: String!) on FIELD_DEFINITION
         directive @unlink(field: String!, parent: String!, child: String!) on FIELD_DEFINITION
+        directive @move(field: String!, parent: String!, child: String!, after: String!) on FIELD_DEFINITION
         directive @now(on: Moment! = CREATE) on FIELD_DEFINITION
         directive @on(mutations: [String!]!) on FIELD_DEFINITION
         directive @live on FIELD_DEFINITION | QUERY

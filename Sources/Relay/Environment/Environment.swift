@@ -25,6 +25,7 @@ public class Environment: @unchecked Sendable {
     let scheduler: any Scheduling
     let log: ExecutionLog
     let outbox = Outbox()
+    let others = OthersRecords()
     let kept: KeptQueries
     private let gaps: GapRecovery
 

@@ -272,6 +272,16 @@ final class OperationExecutor: @unchecked Sendable {
         }
     }
 
+    /// A result has come of which the server says what is not confirmed.
+    func noteOthers(_ summary: ResponseSummary) {
+        if summary.isPart { return }
+        lock.withLock {
+            if case .ended = phase { return }
+            environment.others.note(
+                summary.extensions?["relay"]?["optimisticRecords"], of: self)
+        }
+    }
+
     // MARK: Ends
 
     func fail(_ error: any Error) {
@@ -325,6 +335,7 @@ final class OperationExecutor: @unchecked Sendable {
         parts.end()
         if let place = held.place { environment.outbox.leave(place) }
         environment.tracker.end(request, wasAnswered: held.wasAnswered)
+        environment.others.end(self)
         return (held.entry, held.subscription)
     }
 

@@ -104,7 +104,7 @@ public final class ResponseBurst: Sendable {
             // As in Relay, the updater runs for the response, not for its parts.
             return ArrivedPayload(
                 operation, response, updater: isPart ? nil : executor.storeUpdater,
-                parts: executor.parts)
+                parts: executor.parts, taken: executor.noteOthers)
         }
         let results = Result { payloads.isEmpty ? [] : try store.commitPayloads(payloads) }
         var count = 0

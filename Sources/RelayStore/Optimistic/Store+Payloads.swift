@@ -7,15 +7,18 @@ package struct ArrivedPayload {
     package let updater: SelectorUpdater?
     /// The parts of the execution that it is for; nil: it comes in one piece.
     package let parts: ResponseParts?
+    /// Called by the single writer when the response is taken in, before anybody is notified. It must not call the store.
+    package let taken: (ResponseSummary) -> Void
 
     package init(
         _ operation: OperationDescriptor, _ response: [UInt8], updater: SelectorUpdater? = nil,
-        parts: ResponseParts? = nil
+        parts: ResponseParts? = nil, taken: @escaping (ResponseSummary) -> Void = { _ in }
     ) {
         self.operation = operation
         self.response = response
         self.updater = updater
         self.parts = parts
+        self.taken = taken
     }
 }
 
@@ -36,7 +39,9 @@ extension Store {
             for payload in payloads {
                 let before = draft.mark
                 do {
-                    results.append(.success(try take(payload, into: &draft, &writer, &outcome)))
+                    let taken = try take(payload, into: &draft, &writer, &outcome)
+                    payload.taken(taken.summary)
+                    results.append(.success(taken))
                 } catch {
                     draft.takeBack(to: before)
                     results.append(.failure(error))

@@ -10,7 +10,7 @@ package import TerminalUI
 @propertyWrapper @MainActor
 public struct OptimisticEntries: ViewProperty {
     private final class Box {
-        var storage: OptimisticEntryStorage?
+        var follower: EnvironmentFollower<[OptimisticEntry]>?
     }
 
     private let box = Box()
@@ -19,50 +19,16 @@ public struct OptimisticEntries: ViewProperty {
     public init() {}
 
     /// Oldest first; none where there is no environment.
-    public var wrappedValue: [OptimisticEntry] { box.storage?.entries ?? [] }
+    public var wrappedValue: [OptimisticEntry] { box.follower?.value ?? [] }
 
     package func attach(to node: ViewNode, _ storage: AnyObject?) -> AnyObject? {
-        let storage = storage as? OptimisticEntryStorage ?? OptimisticEntryStorage(node)
-        storage.follow(node.environment.relayEnvironment)
-        box.storage = storage
-        return storage
+        let follower =
+            storage as? EnvironmentFollower<[OptimisticEntry]>
+            ?? EnvironmentFollower(node, [], read: { $0.optimisticEntries(knowing: $1) })
+        follower.follow(node.environment.relayEnvironment)
+        box.follower = follower
+        return follower
     }
 
     package func isSame(as other: any ViewProperty) -> Bool { other is OptimisticEntries }
-}
-
-/// What a view keeps of the entries that it shows.
-@MainActor
-final class OptimisticEntryStorage: ViewStorage {
-    private weak var node: ViewNode?
-    private var environment: Environment?
-    private var watch: StoreWatch?
-    private(set) var entries: [OptimisticEntry] = []
-
-    init(_ node: ViewNode) { self.node = node }
-
-    func follow(_ environment: Environment?) {
-        guard environment !== self.environment, let node else { return }
-        end()
-        self.environment = environment
-        guard let environment else { return }
-        let watch = StoreWatch.of(environment.store, in: node.graph)
-        self.watch = watch
-        // Before they are read, so that it hears of all that comes later.
-        watch.followCommits(self) { [weak self] in self?.show() }
-        entries = environment.optimisticEntries
-    }
-
-    private func show() {
-        guard let environment else { return }
-        let new = environment.optimisticEntries(knowing: entries)
-        if new == entries { return }
-        entries = new
-        if let node { node.graph.invalidate(node) }
-    }
-
-    func end() {
-        watch?.endFollowing(self)
-        (watch, environment, entries) = (nil, nil, [])
-    }
 }

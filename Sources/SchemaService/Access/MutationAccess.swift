@@ -58,6 +58,11 @@ package struct MutationAccess {
         return access.isVisible(record, for: .input)
     }
 
+    /// Whether whoever sends the mutation may read a field of a record.
+    func mayRead(_ field: NameIndex, of record: RecordIndex) -> Bool {
+        access?.mayRead(field, of: record) ?? true
+    }
+
     // MARK: What is expected
 
     package func judge(of snapshot: Snapshot) -> Judge {

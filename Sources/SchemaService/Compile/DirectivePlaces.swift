@@ -69,7 +69,7 @@ struct DirectivePlaces {
                 [.record, .query, .subscription],
                 "the query type, the subscription type or a type that implements Node"
             )
-        case .create, .update, .delete, .link, .unlink:
+        case .create, .update, .delete, .link, .unlink, .move:
             ([.mutation], "the mutation type")
         case .on, .live:
             ([.subscription], "the subscription type")
@@ -81,7 +81,7 @@ extension ServiceDirective {
     /// Whether it says where a field's value comes from; a field has only one such source.
     fileprivate var isSource: Bool {
         switch self {
-        case .lookup, .list, .count, .create, .update, .delete, .link, .unlink, .on: true
+        case .lookup, .list, .count, .create, .update, .delete, .link, .unlink, .move, .on: true
         case .unique, .now, .live: false
         }
     }

@@ -28,7 +28,7 @@ struct MutationCompiler {
     let handlers: Handlers
     private(set) var definitions: [String: MutationDefinition] = [:]
     private(set) var resolvers: [TypeID: [String: ResolverMaker]] = [:]
-    /// The positions of records in the lists that mutations add to and remove from.
+    /// The positions of records in the lists that mutations add to, remove from and reorder.
     private(set) var indexes: [IndexDefinition] = []
     private var parts: [TypeID: [String: PayloadPart]] = [:]
 
@@ -56,6 +56,7 @@ struct MutationCompiler {
                 case .delete: site.delete()
                 case .link: site.link(.link)
                 case .unlink: site.link(.unlink)
+                case .move: site.move()
                 default: nil
                 }
             guard let plan else { continue }
@@ -163,7 +164,7 @@ struct MutationPlan {
     var edge: TypeID?
     /// Whether there is an edge at all; there is none after the record was removed.
     var hasEdge = true
-    /// The list that is added to or removed from.
+    /// The list that is added to, removed from or reordered.
     var list: ListField?
     /// It changes nothing but that list.
     var isAboutParent = false

@@ -65,7 +65,7 @@ extension MutationSite {
         check(list, holds: type)
         let parent = parent(holding: list, record: nil)
         let record = subject(type)
-        rejectOthers(than: "id", parent)
+        rejectOthers(than: "id", parent: parent)
         var plan = MutationPlan(
             record: nil, parent: parent.reference, list: list,
             references: references([record, parent.reference], []), subject: "id")
@@ -85,7 +85,7 @@ extension MutationSite {
         let child = reference(
             "child", to: schema[list.node].name, types.recordTypes(of: list.node))
         guard let parent, let child else { return nil }
-        rejectOthers(than: child.input, .named(parent))
+        rejectOthers(than: child.input, parent: .named(parent))
         var plan = MutationPlan(
             record: list.node, parent: parent, edge: list.edge, hasEdge: action == .link,
             list: list, isAboutParent: true,
@@ -98,6 +98,29 @@ extension MutationSite {
                 list: MutatedList(list, symbols),
                 payload: PayloadSource(
                     parent: parent, list: hasEdge ? symbols.name(list.name) : nil,
+                    isDeletion: false, changedList: symbols.name(list.name)))
+        }
+        return plan
+    }
+
+    func move() -> MutationPlan? {
+        guard let list = directive.listField("field") else { return nil }
+        let (node, records) = (schema[list.node].name, types.recordTypes(of: list.node))
+        let parent = reference("parent", to: list.owner.name, [list.owner.id])
+        let child = reference("child", to: node, records)
+        let after = reference("after", to: node, records, .optional)
+        guard let parent, let child, let after else { return nil }
+        rejectOthers(than: child.input, after.input, parent: .named(parent))
+        var plan = MutationPlan(
+            record: list.node, parent: parent, edge: list.edge, list: list, isAboutParent: true,
+            references: references([parent, child, after], []), subject: child.input)
+        plan.makeHandler = { [types] symbols in
+            let parent = parent.finder(types, symbols)
+            return MoveMutation(
+                parent: parent, child: child.finder(types, symbols),
+                after: after.finder(types, symbols), list: MutatedList(list, symbols),
+                payload: PayloadSource(
+                    parent: parent, list: list.edge == nil ? nil : symbols.name(list.name),
                     isDeletion: false, changedList: symbols.name(list.name)))
         }
         return plan

@@ -22,7 +22,7 @@ struct MutationSite {
             mistakes.report(
                 """
                 Nothing says what mutation "\(field.name)" does. Add @create, @update, @delete, \
-                @link or @unlink; or register a handler for it.
+                @link, @unlink or @move; or register a handler for it.
                 """, at: field.location)
             return nil
         }
@@ -51,43 +51,54 @@ struct MutationSite {
 
     // MARK: Input fields that name records
 
+    /// Whether the input must name a record.
+    enum Naming {
+        case required
+        /// It need not, and what follows from that is checked elsewhere.
+        case mayBeLeftOut
+        /// It means something that it does not.
+        case optional
+
+        /// As it would be written.
+        fileprivate var type: String { self == .optional ? "ID" : "ID!" }
+    }
+
     /// The input field that is named by the directive's argument and that names a record of one of these
     /// types.
     func reference(
         _ argument: String, to typeName: String, _ recordTypes: [TypeID],
-        mayBeOptional: Bool = false
+        _ naming: Naming = .required
     ) -> RecordReference? {
         guard let (name, location) = directive.string(argument) else { return nil }
-        return reference(
-            named: name, at: location, to: typeName, recordTypes, mayBeOptional: mayBeOptional)
+        return reference(named: name, at: location, to: typeName, recordTypes, naming)
     }
 
     /// The input field `id`.
     func subject(_ type: NamedType) -> RecordReference? {
         reference(
-            named: "id", at: directive.directive.location, to: type.name, [type.id],
-            mayBeOptional: false)
+            named: "id", at: directive.directive.location, to: type.name, [type.id], .required)
     }
 
     private func reference(
         named name: String, at location: Int, to typeName: String, _ recordTypes: [TypeID],
-        mayBeOptional: Bool
+        _ naming: Naming
     ) -> RecordReference? {
         guard let inputField = input.inputField(name) else {
             let near = nearest(name, among: input.inputFields.map(\.name))
-            let advice = near.isEmpty ? " Write in it: \(name): ID!" : near
+            let advice = near.isEmpty ? " Write in it: \(name): \(naming.type)" : near
             directive.report(
                 """
                 Input "\(input.name)" has no field "\(name)" to name a \(typeName) with.\(advice)
                 """, at: location)
             return nil
         }
-        guard schema.isRecordName(inputField.type), mayBeOptional || inputField.type.isNonNull
+        guard schema.isRecordName(inputField.type),
+            naming != .required || inputField.type.isNonNull
         else {
             mistakes.report(
                 """
                 "\(input.name).\(name)" is \(schema.print(inputField.type)), and it must name a \
-                \(typeName). Write: \(name): ID!
+                \(typeName). Write: \(name): \(naming.type)
                 """, at: inputField.location)
             return nil
         }
@@ -98,7 +109,7 @@ struct MutationSite {
 
     /// The record that holds the list, or that only fills the payload.
     /// - Parameters:
-    ///   - list: the list that is added to or removed from, if any.
+    ///   - list: the list that is added to, removed from or reordered, if any.
     ///   - record: the type of the mutation's own record, if the payload shows it.
     func parent(holding list: ListField?, record: TypeID?) -> Parent {
         guard let (name, location) = directive.string("parent") else {
@@ -122,7 +133,7 @@ struct MutationSite {
                 """, at: location)
             return .unclear
         }
-        return reference("parent", to: type.name, [type.id], mayBeOptional: true)
+        return reference("parent", to: type.name, [type.id], .mayBeLeftOut)
             .map(Parent.named) ?? .unclear
     }
 
@@ -162,9 +173,10 @@ struct MutationSite {
     }
 
     /// Reports meaningless input fields.
-    func rejectOthers(than subject: String, _ parent: Parent) {
+    func rejectOthers(than subjects: String..., parent: Parent) {
         for inputField in input.inputFields
-        where ![subject, "clientMutationId"].contains(inputField.name) && !parent.mayBe(inputField)
+        where !subjects.contains(inputField.name) && inputField.name != "clientMutationId"
+            && !parent.mayBe(inputField)
         {
             mistakes.report(
                 """

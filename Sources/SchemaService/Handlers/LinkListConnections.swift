@@ -66,10 +66,9 @@ final class LinkListProxy: ConnectionProxy {
     }
 
     func move(nodeID: DataID, to place: ConnectionPlace) {
-        var ids = self.ids
-        guard ids.contains(nodeID), place.neighbour != nodeID else { return }
-        ids.removeAll { $0 == nodeID }
-        ids.insert(nodeID, at: place.index(in: ids))
-        record.source.write(record.dataID, [(field, .links(ids))])
+        guard place.neighbour != nodeID,
+            let move = ListMove(of: nodeID, among: ids, to: place.index)
+        else { return }
+        record.source.write(record.dataID, move.writes(nodeID).map { (field, $0) })
     }
 }

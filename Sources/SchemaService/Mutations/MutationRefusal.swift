@@ -5,6 +5,8 @@ import RelayJSON
 enum MutationRefusal {
     /// No record has this id or unique value.
     case notFound(JSONValue, type: String, keys: [String])
+    /// The record with this id or unique value is not in the list.
+    case notInList(JSONValue, list: String)
     /// Another record has this unique value.
     case taken(JSONValue, type: String, field: String)
     /// A non-null field was set to null.
@@ -21,6 +23,8 @@ enum MutationRefusal {
                     "there is no \(type) whose \(keys.joined(separator: " or ")) is \(value.described)",
                     .notFound
                 )
+            case .notInList(let value, let list):
+                ("\(value.described) is not in \(list)", .notFound)
             case .taken(let value, let type, let field):
                 ("there is another \(type) whose \(field) is \(value.described)", .conflict)
             case .null(let field, let type):

@@ -121,6 +121,9 @@ struct SubscriptionRequest: Sendable {
     /// The event after which reading last failed.
     var failedAfter: UInt64?
 
+    /// Results are split into records: for patches, or to find those that are not confirmed.
+    var needsRecords: Bool { sendsRecords || showsOptimistic }
+
     func starting(_ start: Start) -> SubscriptionRequest {
         var request = self
         request.start = start
@@ -134,7 +137,7 @@ struct PreparedSubscription: Sendable {
     var request: SubscriptionRequest
     let operation: PreparedOperation
     let variables: CoercedVariables
-    /// Nil unless it gets patches.
+    /// Nil unless it gets patches or shows what is expected.
     let normalization: Normalization?
     /// Approximate memory of the request, and of its variables as they were coerced.
     let ownByteCount: Int
@@ -188,7 +191,7 @@ final class SubscriptionGroup {
     var sinks = SinkSet()
     /// The last result of a live group.
     var lastResult: ExecutedResult?
-    /// For a group that gets patches: turns its results into records.
+    /// For a group that gets patches or shows what is expected: turns its results into records.
     let normalizer: RecordNormalizer?
     let normalization: Normalization?
     /// For a live group that gets patches: the records of the last result; nil if they are too large or contradictory.
@@ -211,6 +214,9 @@ final class SubscriptionGroup {
         normalizer = normalization?.normalizer(key.variables)
     }
 
+    /// The normalizer of a group that gets patches.
+    var patching: RecordNormalizer? { key.sendsRecords ? normalizer : nil }
+
     /// At least one sink still wants results.
     var isWanted: Bool { sinks.sinks.contains { $0.isWanted } }
 }
@@ -219,8 +225,8 @@ final class SubscriptionGroup {
 struct ExecutedResult: Sendable, Equatable {
     let bytes: [UInt8]
     let hasErrors: Bool
-    /// It includes unconfirmed entries.
-    var isOptimistic = false
+    /// What of it is not confirmed; nil if all of it is.
+    var unconfirmed: Unconfirmed?
 
     /// The response, parsed; nil if it is nested so deeply that clients could not read its patch.
     var json: JSONObject? {
@@ -238,7 +244,7 @@ struct ExecutedResult: Sendable, Equatable {
     }
 
     static func == (left: ExecutedResult, right: ExecutedResult) -> Bool {
-        left.bytes == right.bytes && left.isOptimistic == right.isOptimistic
+        left.bytes == right.bytes && left.unconfirmed == right.unconfirmed
     }
 }
 

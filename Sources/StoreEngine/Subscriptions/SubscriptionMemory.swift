@@ -52,6 +52,7 @@ extension SubscriptionGroup {
         guard case .live(let dependencies) = trigger else { return base }
         let missing = dependencies.missing.reduce(0) { $0 + 2 * $1.text.utf8.count }
         return base + (lastResult?.bytes.count ?? 0) + (lastRecords?.approximateByteCount ?? 0)
+            + (lastResult?.unconfirmed?.approximateByteCount ?? 0)
             + 128 * (dependencies.records.count + dependencies.missing.count) + missing
     }
 }

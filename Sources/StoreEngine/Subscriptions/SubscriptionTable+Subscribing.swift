@@ -16,7 +16,7 @@ extension SubscriptionTable {
             tell(request.sink, .failed([error.at(field)]))
             return
         }
-        if group.normalizer != nil, !request.hasHadResult, case .events = group.trigger {
+        if group.patching != nil, !request.hasHadResult, case .events = group.trigger {
             group.newSinks.insert(ObjectIdentifier(request.sink))
         }
         switch request.start {
@@ -98,7 +98,7 @@ extension SubscriptionTable {
             }
             group.newSinks.remove(ObjectIdentifier(request.sink))
             let response =
-                if request.hasHadResult, let normalizer = group.normalizer {
+                if request.hasHadResult, let normalizer = group.patching {
                     Response(event: result, normalizer, notes(result, at: told))
                 } else {
                     response(result, at: told)

@@ -226,7 +226,7 @@ struct SubscriptionTable {
     /// Notifies a group of an event.
     private mutating func tell(_ group: SubscriptionGroup, _ result: ExecutedResult) {
         let full = response(result)
-        guard let normalizer = group.normalizer else { return tell(group, .next(full)) }
+        guard let normalizer = group.patching else { return tell(group, .next(full)) }
         let later = Response(event: result, normalizer, notes(result, at: snapshot.sequence))
         executions.saved += group.sinks.count - 1
         var isShared = false
@@ -290,20 +290,29 @@ struct SubscriptionTable {
     }
 
     func notes(_ result: ExecutedResult, at sequence: UInt64) -> RelayNotes {
-        RelayNotes(cursor: identity.cursor(sequence), isOptimistic: result.isOptimistic)
+        RelayNotes(cursor: identity.cursor(sequence), unconfirmed: result.unconfirmed)
     }
 
     func response(_ result: ExecutedResult, at sequence: UInt64? = nil) -> Response {
         Response(result, notes(result, at: sequence ?? snapshot.sequence))
     }
 
-    /// The result without what is expected: whoever may not see that is not told of it.
-    private mutating func confirmed(_ group: SubscriptionGroup) -> ExecutedResult {
+    /// What of a result is not confirmed: what it shows otherwise than the result without what is expected. So whoever may
+    /// not see that is not told of it.
+    private mutating func unconfirmed(
+        in result: ExecutedResult, of group: SubscriptionGroup
+    ) -> Unconfirmed? {
         var execution = Execution(
             group.plan, variables: group.key.variables, on: snapshot, schema: service.executable,
             identity: group.identity)
         executions.run += 1
-        return execution.result()
+        let confirmed = execution.result()
+        if confirmed.bytes == result.bytes { return nil }
+        guard let normalizer = group.normalizer,
+            let shown = group.lastRecords ?? result.records(normalizer),
+            let known = confirmed.records(normalizer)
+        else { return Unconfirmed(records: nil) }
+        return Unconfirmed(in: shown, beyond: known)
     }
 
     /// Executes a live group again and updates its dependencies.
@@ -315,14 +324,13 @@ struct SubscriptionTable {
         var result = execution.result()
         executions.run += 1
         let dependencies = execution.dependencies ?? Dependencies()
-        if group.key.showsOptimistic, let expected {
-            result.isOptimistic =
-                dependencies.isTouched(by: expected.changes, in: visible)
-                && (!service.access.restrict(group.identity)
-                    || result.bytes != confirmed(group).bytes)
-        }
-        if let normalizer = group.normalizer {
+        if let normalizer = group.patching {
             group.lastRecords = result.records(normalizer)
+        }
+        if group.key.showsOptimistic, let expected,
+            dependencies.isTouched(by: expected.changes, in: visible)
+        {
+            result.unconfirmed = unconfirmed(in: result, of: group)
         }
         if case .live(let old) = group.trigger {
             liveIndex.update(group.id, from: old, to: dependencies)

@@ -45,7 +45,7 @@ struct AccessGenerator {
             for field in Self.rulable where chance(5) {
                 rules.fields["\(type).\(field)"] = rule(on: type, 2)
             }
-            for mutation in ["add", "set", "del", "put", "cut"] where chance(8) {
+            for mutation in ["add", "set", "del", "put", "cut", "move"] where chance(8) {
                 rules.mutations[mutation + type] = rule(on: nil, 2)
             }
         }
@@ -122,6 +122,7 @@ struct AccessGenerator {
             type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
             input DeleteInput { id: ID! }
             input PutInput { id: ID! childId: ID! }
+            input MoveInput { id: ID! childId: ID! afterId: ID }
             type DeletePayload { deletedId: ID }
 
             """
@@ -184,6 +185,7 @@ struct AccessGenerator {
                 del\(type)(input: DeleteInput!): DeletePayload @delete(type: "\(type)")\(gate("del\(type)"))
                 put\(type)(input: PutInput!): \(child)Payload @link(field: "\(type).conn", parent: "id", child: "childId")\(gate("put\(type)"))
                 cut\(type)(input: PutInput!): \(child)Payload @unlink(field: "\(type).conn", parent: "id", child: "childId")\(gate("cut\(type)"))
+                move\(type)(input: MoveInput!): \(child)Payload @move(field: "\(type).conn", parent: "id", child: "childId", after: "afterId")\(gate("move\(type)"))
 
                 """
             subscription += """
@@ -275,7 +277,9 @@ struct AccessGenerator {
 
     mutating func mutation(_ model: AccessModel) -> AccessMutation {
         let type = pick(Self.types)
-        var kind = pick(["add", "add", "set", "set", "set", "set", "del", "put", "put", "cut"])
+        var kind = pick([
+            "add", "add", "set", "set", "set", "set", "del", "put", "put", "cut", "move", "move",
+        ])
         if kind == "del", !chance(2) { kind = "set" }
         var input: [(String, JSONValue)] = []
         func text(_ value: String) -> JSONValue { .string(value) }
@@ -291,6 +295,10 @@ struct AccessGenerator {
                 ("id", text(reference(type, model))),
                 ("childId", text(reference(target(type, "conn"), model))),
             ]
+        }
+        if kind == "move", !chance(4) {
+            let after = reference(target(type, "conn"), model)
+            input.append(("afterId", chance(6) ? .null : text(after)))
         }
         if kind == "set", chance(6) { input.append(("name", text(pick(Self.names)))) }
         if kind == "add" || kind == "set" {

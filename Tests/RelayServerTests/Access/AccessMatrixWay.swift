@@ -15,7 +15,7 @@ enum AccessMatrixWay: String, CaseIterable, Sendable {
     case visitLimit, persisted, pastFromMemory, pastFromLog
     // Answers to mutations.
     case payload, payloadEdge, inputNamesRecord, inputNamesUnique, linkInput, linkFieldInput
-    case deleteInput, repeatedAnswer, answerOfAnother
+    case moveInput, neighbourInput, deleteInput, repeatedAnswer, answerOfAnother
     // Streams.
     case liveQuery, liveLookup, liveLink, liveCount, liveField, patches, patchesOfLink
     case event, eventPatches, eventOfLink, eventArgument, eventArgumentOfLink, deletion, linkedEvent
@@ -33,7 +33,8 @@ enum AccessMatrixWay: String, CaseIterable, Sendable {
         switch self {
         case .lookupByUnique, .inputNamesUnique, .eventArgument, .filterByValue: ["canary"]
         case .node, .nodes, .lookupByID, .filterByRecord, .inputNamesRecord, .linkInput,
-            .linkFieldInput, .deleteInput, .payloadEdge, .liveLookup, .liveField,
+            .linkFieldInput, .moveInput, .neighbourInput, .deleteInput, .payloadEdge, .liveLookup,
+            .liveField,
             .eventArgumentOfLink:
             ["doc-7"]
         default: []
@@ -120,6 +121,13 @@ enum AccessMatrixWay: String, CaseIterable, Sendable {
         case .linkInput:
             try mutation(
                 #"unlinkDoc(input: { spaceId: "t", docId: "doc-7" }) { doc { title } }"#, world)
+        case .moveInput:
+            try mutation(
+                #"moveDoc(input: { spaceId: "t", docId: "doc-7" }) { doc { title } }"#, world)
+        case .neighbourInput:
+            try mutation(
+                #"moveDoc(input: { spaceId: "t", docId: "d1", after: "doc-7" }) { space { docs { edges { node { title } } } } }"#,
+                world)
         case .linkFieldInput:
             try mutation(
                 #"updateNote(input: { id: "o", docId: "doc-7" }) { note { doc { title } } }"#, world
@@ -227,7 +235,10 @@ extension AccessMatrixWay {
         case .filter: [.filterByRecord]
         case .patch: [.patches]
         case .input:
-            [.inputNamesRecord, .inputNamesUnique, .linkInput, .linkFieldInput, .deleteInput]
+            [
+                .inputNamesRecord, .inputNamesUnique, .linkInput, .linkFieldInput, .moveInput,
+                .neighbourInput, .deleteInput,
+            ]
         case .event: [.event, .eventPatches, .deletion, .linkedEvent, .resumedFromMemory]
         }
     }

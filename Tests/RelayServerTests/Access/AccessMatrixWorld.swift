@@ -80,6 +80,7 @@ struct AccessMatrixWorld: Sendable {
           updateNote(input: UpdateNoteInput!): NotePayload @update(type: "Note")
           linkDoc(input: LinkInput!): LinkPayload @link(field: "Space.docs", parent: "spaceId", child: "docId")
           unlinkDoc(input: LinkInput!): LinkPayload @unlink(field: "Space.docs", parent: "spaceId", child: "docId")
+          moveDoc(input: MoveInput!): LinkPayload @move(field: "Space.docs", parent: "spaceId", child: "docId", after: "after")
           slowDoc(input: SlowDocInput!): DocPayload
         }
         input JoinInput { spaceId: ID! personId: ID! }
@@ -94,6 +95,7 @@ struct AccessMatrixWorld: Sendable {
         input UpdateNoteInput { id: ID! text: String docId: ID }
         type NotePayload { note: Note }
         input LinkInput { spaceId: ID! docId: ID! }
+        input MoveInput { spaceId: ID! docId: ID! after: ID }
         type LinkPayload { space: Space doc: Doc docEdge: DocEdge }
         type Subscription {
           docChanged(id: ID, tag: String): DocPayload @on(mutations: ["updateDoc"])

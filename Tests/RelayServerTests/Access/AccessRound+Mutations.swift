@@ -11,7 +11,7 @@ extension AccessRound {
         let mutation = generator.mutation(model)
         let person = generator.chance(3) ? nil : generator.pick(people)
         let recordType =
-            mutation.kind == "put" || mutation.kind == "cut"
+            ["put", "cut", "move"].contains(mutation.kind)
             ? generator.target(mutation.type, "conn") : mutation.type
         let fields = generator.selection(of: recordType, 1, model)
         let text = "mutation { \(mutation.text(selecting: fields)) }"

@@ -125,6 +125,9 @@ struct AccessTests {
         #expect(
             try await code("join(input: { projectId: \"open\", personId: \"bob\" })", Self.ann)
                 == "OK")
+        let rank = #"rank(input: { projectId: "open", personId: "bob" })"#
+        #expect(try await code(rank, Self.bob) == "FORBIDDEN")
+        #expect(try await code(rank, Self.ann) == "OK")
         #expect(try await code("deleteProject(input: { id: \"open\" })", Self.ann) == "FORBIDDEN")
         #expect(
             try await code("addProject(input: { name: \"Shut\", public: true })", Self.bob)

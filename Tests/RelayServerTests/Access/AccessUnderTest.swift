@@ -71,6 +71,7 @@ enum AccessUnderTest {
           deleteIssue(input: DeleteInput!): DeletePayload @delete(type: "Issue")
           join(input: JoinInput!): JoinPayload @link(field: "Project.members", parent: "projectId", child: "personId")
           leave(input: JoinInput!): JoinPayload @unlink(field: "Project.members", parent: "projectId", child: "personId")
+          rank(input: RankInput!): JoinPayload @move(field: "Project.members", parent: "projectId", child: "personId", after: "afterId")
           forceDelete(input: DeleteInput!): DeletePayload @delete(type: "Issue") @access(if: { claim: { roles: "admin" } })
         }
         input AddProjectInput { name: String! public: Boolean! ownerId: ID }
@@ -79,6 +80,7 @@ enum AccessUnderTest {
         input UpdateIssueInput { id: ID! title: String open: Boolean ownerId: ID projectId: ID secret: String }
         input DeleteInput { id: ID! }
         input JoinInput { projectId: ID! personId: ID! }
+        input RankInput { projectId: ID! personId: ID! afterId: ID }
         type ProjectPayload { project: Project }
         type AddIssuePayload { issue: Issue issueEdge: IssueEdge project: Project }
         type IssuePayload { issue: Issue }

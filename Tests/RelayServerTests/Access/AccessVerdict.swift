@@ -68,11 +68,18 @@ extension AccessModel {
             guard let parent = named("id", type),
                 let child = named("childId", generator.target(type, "conn"))
             else { return .refused(["NOT_FOUND"]) }
+            let neighbour = named("afterId", generator.target(type, "conn"))
+            if neighbour == nil, mutation.given("afterId") ?? .null != .null {
+                return .refused(["NOT_FOUND"])
+            }
             if isDenied("update", parent.id, in: self) { return .refused(denied) }
-            if mutation.kind == "put" {
-                after.link(child.id, "conn", of: parent.id)
-            } else {
-                after.unlink(child.id, "conn", of: parent.id)
+            switch mutation.kind {
+            case "put": after.link(child.id, "conn", of: parent.id)
+            case "cut": after.unlink(child.id, "conn", of: parent.id)
+            default:
+                guard after.move(child.id, behind: neighbour?.id, "conn", of: parent.id) else {
+                    return .refused(["NOT_FOUND"])
+                }
             }
             if isDenied("update", parent.id, in: after) { return .refused(denied) }
             return .done(after, child.id)
@@ -128,5 +135,19 @@ extension AccessModel {
         guard let place = place(of: parent), case .links(let links)? = records[place].fields[field]
         else { return }
         records[place].fields[field] = .links(links.filter { $0 != id })
+    }
+
+    /// - Returns: whether both are in the list.
+    private mutating func move(
+        _ id: String, behind neighbour: String?, _ field: String, of parent: String
+    ) -> Bool {
+        guard let place = place(of: parent), case .links(var links)? = records[place].fields[field],
+            let from = links.firstIndex(of: id), neighbour.map(links.contains) ?? true
+        else { return false }
+        if neighbour == id { return true }
+        links.remove(at: from)
+        links.insert(id, at: neighbour.flatMap(links.firstIndex).map { $0 + 1 } ?? 0)
+        records[place].fields[field] = .links(links)
+        return true
     }
 }

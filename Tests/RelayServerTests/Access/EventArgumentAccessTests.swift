@@ -41,6 +41,8 @@ struct EventArgumentAccessTests {
           file(input: FileInput!): FilePayload @link(field: "Folder.issues", parent: "folderId", child: "issueId")
           hide(input: FileInput!): FilePayload @link(field: "Folder.secrets", parent: "folderId", child: "issueId")
           take(input: FileInput!): FilePayload @unlink(field: "Folder.issues", parent: "folderId", child: "issueId")
+          order(input: OrderInput!): FilePayload @move(field: "Folder.issues", parent: "folderId", child: "issueId", after: "afterId")
+          orderSecrets(input: OrderInput!): FilePayload @move(field: "Folder.secrets", parent: "folderId", child: "issueId", after: "afterId")
         }
         input UpdateIssueInput { id: ID! title: String watcherIds: [ID!] followerIds: [ID!] tags: [String!] }
         input UpdatePersonInput { id: ID! login: String email: String clientMutationId: String }
@@ -50,6 +52,7 @@ struct EventArgumentAccessTests {
         input MoveInput { issueId: ID! personId: ID to: PlaceInput deletesPerson: Boolean }
         input PlaceInput { people: [ID!] within: PlaceInput }
         input FileInput { folderId: ID! issueId: ID! }
+        input OrderInput { folderId: ID! issueId: ID! afterId: ID }
         type IssuePayload { issue: Issue }
         type MovedPayload { issue: Issue }
         type FilePayload { folder: Folder issue: Issue }
@@ -60,6 +63,7 @@ struct EventArgumentAccessTests {
           personDeleted(id: ID): DeletedPayload @on(mutations: ["deletePerson"])
           filed(folderId: ID): FilePayload @on(mutations: ["file", "take"])
           hidden: FilePayload @on(mutations: ["hide"])
+          ordered(afterId: ID): FilePayload @on(mutations: ["order", "orderSecrets"])
         }
         """
 
@@ -67,7 +71,9 @@ struct EventArgumentAccessTests {
         {"id":"ann","type":"Person","fields":{"name":"Ann","login":"ann-login"}}
         {"id":"bob","type":"Person","fields":{"name":"Bob","login":"bob-login","email":"bob@example.org"}}
         {"id":"i","type":"Issue","fields":{"title":"One"}}
+        {"id":"j","type":"Issue","fields":{"title":"Two"}}
         {"id":"f","type":"Folder","fields":{"owner":{"ref":"ann"}}}
+        {"id":"g","type":"Folder","fields":{"owner":{"ref":"ann"},"issues":{"refs":["i","j"]},"secrets":{"refs":["i","j"]}}}
         """
 
     private static let ann = Identity("ann")
@@ -270,6 +276,45 @@ struct EventArgumentAccessTests {
             try await told(
                 subscription.replacing("NAME", with: "hidden"), of: "hide\(input)",
                 [Self.ann, reader, .unrestricted]) == [true, false, true])
+    }
+
+    /// Nor how it is ordered; of the order, `afterId` names the record that it names.
+    @Test func theOrderOfAListThatIsHiddenIsNotTold() async throws {
+        let reader = Identity.viewer(Viewer(id: "dan", claims: ["roles": "reader"]))
+        let all = [Self.ann, Self.bob, reader, .unrestricted]
+        let input = #"(input: { folderId: "g", issueId: "i", afterId: "j" }) { issue { id } }"#
+        for (mutation, expected) in [
+            ("order", [true, false, true, true]), ("orderSecrets", [true, false, false, true]),
+        ] {
+            for subscription in ["ordered", #"ordered(afterId: "j")"#] {
+                let text = "subscription { \(subscription) { issue { id } } }"
+                #expect(try await told(text, of: mutation + input, all) == expected)
+            }
+            let other = #"subscription { ordered(afterId: "i") { issue { id } } }"#
+            #expect(
+                try await told(other, of: mutation + input, all) == [false, false, false, false])
+        }
+    }
+
+    /// Who may change the record but not read its list does not learn what is in it.
+    @Test func movingInAListThatIsHiddenDoesNotTellWhatIsInIt() async throws {
+        let reader = Identity.viewer(Viewer(id: "dan", claims: ["roles": "reader"]))
+        let engine = try await engine()
+        func move(_ folder: String, _ after: String, _ identity: Identity) async throws -> JSONValue
+        {
+            try await engine.run(
+                """
+                mutation { orderSecrets(input: { folderId: "\(folder)", issueId: "i", afterId: "\(after)" }) {
+                  folder { id } issue { id } } }
+                """, as: identity)
+        }
+        let there = try await move("g", "j", reader)
+        let notThere = try await move("f", "j", reader)
+        #expect(there["data"] == ["orderSecrets": ["folder": ["id": "g"], "issue": ["id": "i"]]])
+        #expect(
+            notThere["data"] == ["orderSecrets": ["folder": ["id": "f"], "issue": ["id": "i"]]])
+        #expect(notThere.firstErrorCode == nil)
+        #expect(try await move("f", "j", Self.ann).firstErrorCode == "NOT_FOUND")
     }
 
     /// The issue has a field of that name, which may not be read; it has nothing to do with the list.

@@ -188,7 +188,7 @@ struct PreparedBoundsTests {
     /// It takes time that loops do not have, so a loop must see that it is asked for.
     @Test func nullForAnExplanationAsksForNone() {
         func asks(_ relay: JSONObject) -> Bool {
-            RelayExtensions.asksForRecords(
+            RelayExtensions.needsRecords(
                 GraphQLRequest(query: "", extensions: ["relay": .object(relay)]))
         }
         #expect(asks(["records": true]) && asks(["records": true, "explain": nil]))

@@ -59,6 +59,39 @@ struct ChangedSchemaTests {
         }
     }
 
+    /// And says what it does from then on.
+    @Test func whatTheTerminalClientAsksForIsAddedToALogWithoutIt() async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "relay-schema-\(UUID())").path()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await RunningServer.run({ $0.storage = .directory(directory) }) { server in
+            try await mutate(server, "addTodo(input: {text: \"a\"}) { todo { id } }")
+        }
+        let addition = try Example.text("todo.client.graphql")
+        try await RunningServer.run({
+            $0.storage = .directory(directory)
+            $0.add(schema: addition, name: "todo.client.graphql")
+        }) { server in
+            let answer = try await server.post([
+                "query": """
+                mutation { moveTodo(input: {id: "VG9kbzox"}) {
+                  user { todos { edges { node { id } } } } } }
+                """
+            ])
+            let edges = answer.json?["data"]?["moveTodo"]?["user"]?["todos"]?["edges"]?.array
+            #expect(edges?.count == 3)
+            #expect(edges?.first?["node"]?["id"] == "VG9kbzox")
+        }
+        // Without it again, the list stays as it is.
+        try await RunningServer.run({ $0.storage = .directory(directory) }) { server in
+            let answer = try await server.post([
+                "query": "{ user { todos(first: 1) { edges { node { id } } } } }"
+            ])
+            let edges = answer.json?["data"]?["user"]?["todos"]?["edges"]
+            #expect(edges == [["node": ["id": "VG9kbzox"]]])
+        }
+    }
+
     /// Whether what was missed is in memory or has to be read from the log.
     @Test(arguments: [4_096, 1])
     func aMutationThatTheSchemaNoLongerHasIsNotToldToWhoResumes(_ recentCommits: Int) async throws {

@@ -103,6 +103,85 @@ struct WaitingMutationTests {
         #expect(try await kinds() == ["mutation", "mutation", "response", "response"])
     }
 
+    /// With ids, by which objects are known.
+    private static let list = """
+        query @live { list(name: "one") { id name size items { edges { node { id text done } } } } }
+        """
+
+    private func unconfirmed(_ result: JSONValue) -> JSONValue? {
+        result.relay?["optimisticRecords"]
+    }
+
+    @Test func whatIsNotConfirmedIsNamed() async throws {
+        let sinks = try [
+            engine.subscribe(Self.list, relay: ["optimistic": true]),
+            engine.subscribe(Self.list, relay: ["optimistic": true, "records": true]),
+            // Without an id nobody knows what is meant.
+            engine.subscribe(Self.live, relay: ["optimistic": true]),
+        ]
+        for sink in sinks { _ = try await engine.results(of: sink, count: 1) }
+        async let answer = engine.run(Self.fetch, optimisticResponse: Self.expected)
+        try await upstream.isAsked()
+        let named: [JSONValue] = [["client:1", "l1"], ["client:1", "l1"], []]
+        for (sink, named) in zip(sinks, named) {
+            let shown = try await engine.results(of: sink, count: 2)
+            #expect(unconfirmed(shown[0]) == nil)
+            #expect(unconfirmed(shown[1]) == named)
+            #expect(shown[1].relay?["optimistic"] == true)
+        }
+        // Whoever comes now is told, too; and what others do is confirmed.
+        let late = try engine.subscribe(Self.list, relay: ["optimistic": true])
+        #expect(unconfirmed(try await engine.results(of: late, count: 1)[0]) == ["client:1", "l1"])
+        _ = try await engine.run(
+            #"mutation { addItem(input: {text: "meanwhile", listId: "l1"}) { item { id } } }"#)
+        #expect(unconfirmed(try await engine.results(of: late, count: 2)[1]) == ["client:1", "l1"])
+        upstream.give("fetched")
+        _ = try await answer
+        for (sink, count) in zip(sinks + [late], [4, 4, 4, 3]) {
+            let last = try await engine.results(of: sink, count: count)[count - 1]
+            #expect(unconfirmed(last) == nil && last.relay?["optimistic"] == nil)
+        }
+    }
+
+    /// Of several mutations each names its own, and takes them back with it.
+    @Test func whatIsConfirmedOrRevokedIsNamedNoMore() async throws {
+        func expected(_ id: String, _ text: String) -> JSONValue {
+            ["fetchItem": ["item": ["id": .string(id), "text": .string(text), "done": true]]]
+        }
+        let sink = try engine.subscribe(Self.list, relay: ["optimistic": true])
+        let first = try engine.post(
+            Self.fetch, relay: ["optimisticResponse": expected("i1", "A")])
+        try await upstream.isAsked()
+        #expect(unconfirmed(try await engine.results(of: sink, count: 2)[1]) == ["i1"])
+        let second = try engine.post(
+            Self.fetch, relay: ["optimisticResponse": expected("i2", "B")])
+        #expect(unconfirmed(try await engine.results(of: sink, count: 3)[2]) == ["i1", "i2"])
+        try await eventually("both handlers") { upstream.timesAsked == 2 ? true : nil }
+        upstream.fail(HandlerError("The upstream is down."))
+        _ = try await (first.get(), second.get())
+        try await engine.everyPublication()
+        let last = try #require(engine.resultsSoFar(of: sink).last)
+        #expect(unconfirmed(last) == nil && last.relay?["optimistic"] == nil)
+    }
+
+    /// What is expected is what there is: nothing is shown that is not confirmed.
+    @Test func whatIsExpectedAsItIsIsConfirmed() async throws {
+        let sink = try engine.subscribe(Self.list, relay: ["optimistic": true])
+        _ = try await engine.results(of: sink, count: 1)
+        let answer = try engine.post(
+            Self.fetch,
+            relay: [
+                "optimisticResponse": [
+                    "fetchItem": ["item": ["id": "i1", "text": "a", "done": true]]
+                ]
+            ])
+        try await upstream.isAsked()
+        try await engine.everyPublication()
+        #expect(engine.resultsSoFar(of: sink).count == 1)
+        upstream.fail(HandlerError("The upstream is down."))
+        _ = try await answer.get()
+    }
+
     static let live = "subscription { listed(name: \"one\") { items { edges { node { text } } } } }"
 
     private func texts(_ result: JSONValue) -> [String] {

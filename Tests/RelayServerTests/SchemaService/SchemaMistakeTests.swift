@@ -237,7 +237,7 @@ import Testing
         (
             #"type Mutation { a: Int }"#,
             #"""
-            8:17: Nothing says what mutation "a" does. Add @create, @update, @delete, @link or @unlink; or register a handler for it.
+            8:17: Nothing says what mutation "a" does. Add @create, @update, @delete, @link, @unlink or @move; or register a handler for it.
             """#
         ),
         (
@@ -362,6 +362,26 @@ import Testing
             """#
         ),
         (
+            #"type Mutation { a(input: A!): P @move(field: "User.todos", parent: "userId", child: "todoId", after: "after") } input A { todoId: ID userId: ID! after: Boolean how: String } type P { todo: Todo! edge: TodoEdge! user: User! deletedId: ID }"#,
+            #"""
+            8:123: "A.todoId" is ID, and it must name a Todo. Write: todoId: ID!
+            8:146: "A.after" is Boolean, and it must name a Todo. Write: after: ID
+            """#
+        ),
+        (
+            #"type Mutation { a(input: A!): P @move(field: "User.todos", parent: "userId", child: "todoId", after: "after") } input A { todoId: ID! userId: ID! after: ID how: String } type P { todo: Todo! edge: TodoEdge! user: User! deletedId: ID }"#,
+            #"""
+            8:157: @move does nothing with "A.how". Remove it.
+            8:220: "P.deletedId" cannot be filled by @move. What can be: todo: Todo, todoEdge: TodoEdge, user: User, clientMutationId: String.
+            """#
+        ),
+        (
+            #"type Mutation { a(input: A!): P @move(field: "User.todos", parent: "userId", child: "todoId") } input A { todoId: ID! userId: ID! } type P { todo: Todo }"#,
+            #"""
+            8:33: Directive "@move" argument "after" of type "String!" is required, but it was not provided.
+            """#
+        ),
+        (
             #"type Mutation { a(input: A!): P @update(type: "Todo") b(input: A!): P @delete(type: "Todo") } input A { id: ID! } type P { todo: Todo }"#,
             #"""
             8:124: "P.todo" cannot be filled by @delete. What can be: deletedId: ID!, clientMutationId: String.
@@ -412,7 +432,7 @@ import Testing
             #"extend type Query { a: Foo } extend type User { n: Int @cont(field: "todos") }"#,
             #"""
             8:24: Unknown type "Foo". Did you mean "Todo"?
-            8:56: Unknown directive "@cont". Did you mean "@count", "@on", "@link", "@list", or "@now"?
+            8:56: Unknown directive "@cont". Did you mean "@count", "@on", "@link", "@list", or "@move"?
             """#
         ),
     ])

@@ -29,8 +29,8 @@ struct ServiceUnderTest {
     var timeMicroseconds: Int64 = 1_764_000_000_123_456
     private var recordsMade = 0
 
-    init(_ sdl: String, seed: String = "") throws {
-        schema = try ServiceSchema(sdl)
+    init(_ sdl: String, seed: String = "", handlers: Handlers = Handlers()) throws {
+        schema = try ServiceSchema(sdl, handlers: handlers)
         snapshot = Snapshot(indexes: schema.indexes)
         service = SchemaService(schema, symbols: snapshot.symbols)
         let seed = try SeedFile.read(
