@@ -338,7 +338,7 @@ let package = Package(
             of: "Workbench",
             [
                 "Console", "Disk", "GraphQLLanguage", "HTTPMessages", "LoopbackPorts", "RelayJSON",
-                "RelayLink", "RelayServer", "TerminalUI", "TodoFixtures", "WebSocketIO", logging,
+                "RelayLink", "RelayServer", "TerminalUI", "Threads", "TodoFixtures", "WebSocketIO", logging,
             ]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),

@@ -14,9 +14,13 @@ package struct OperationResults: AsyncSequence, Sendable {
 
         /// - Throws: a ``TransportError`` when no further results can come.
         package func next() async throws -> ReceivedResult? {
+            var followsGap = false
             while let bytes = try await responses.next() {
-                // It did not come from the server; the session has told the user.
-                if bytes != GapNotice.bytes { return ReceivedResult(bytes: bytes) }
+                // It does not come from the server.
+                if bytes != GapNotice.bytes {
+                    return ReceivedResult(bytes: bytes, followsGap: followsGap)
+                }
+                followsGap = true
             }
             return nil
         }
@@ -27,7 +31,13 @@ package struct OperationResults: AsyncSequence, Sendable {
 package struct ReceivedResult: Sendable {
     package let bytes: [UInt8]
 
-    package init(bytes: [UInt8]) { self.bytes = bytes }
+    /// Whether results before it may be missing.
+    package let followsGap: Bool
+
+    package init(bytes: [UInt8], followsGap: Bool = false) {
+        self.bytes = bytes
+        self.followsGap = followsGap
+    }
 
     package var json: JSONValue { (try? JSONValue(parsing: bytes)) ?? .null }
 
@@ -42,7 +52,8 @@ package struct ReceivedResult: Sendable {
             var reader = JSONReader(bytes)
             try reader.beginObject()
             while let key = try reader.nextKey() {
-                if key == "errors" { return true }
+                // Some servers say that there are none.
+                if key == "errors" { return ![.null, .array([])].contains(try reader.readValue()) }
                 _ = try reader.skipValue()
             }
             return false

@@ -11,25 +11,25 @@ package struct ServerSession: Sendable {
     private let loop: IOLoop
     private let link: SocketLink
     private let ending: FirstValue<TransportError>
-    /// Names mutations, which are then resent when a connection breaks; nil: they are not.
-    private let ids: MutationIDs?
+    private let ids = MutationIDs()
+
+    /// Results of an operation that wait to be read. Beyond it, a stream is resumed later if the server can do that,
+    /// and fails otherwise.
+    private static let capacity = 16_384
 
     /// Connects, and returns once the server has acknowledged.
-    /// - Parameters:
-    ///   - namesMutations: whether mutations have ids. Each session is then a client whose answers the server keeps, so
-    ///     a command for a single operation does without.
-    ///   - note: what a line for the user is given to.
+    /// - Parameter note: what a line for the user is given to.
     /// - Throws: why there is no connection; there is no retry.
     package static func connect(
-        _ server: ServerOptions, _ url: String, namesMutations: Bool = false,
+        _ server: ServerOptions, _ url: String,
         note: @escaping @Sendable (String) -> Void = { complain($0) }
     ) async throws -> ServerSession {
         let address = try ServerAddress(argument: url)
         let opening = FirstValue<TransportError?>()
         let outages = Outages(note)
         let session = try ServerSession(
-            address, server.resolvedToken, server.ca, .session, aboutHalfAMinute,
-            namesMutations ? MutationIDs() : nil,
+            address, token: server.resolvedToken, authorityFile: server.ca, lifetime: .session,
+            retry: aboutHalfAMinute,
             report: { event in
                 if case .connected = event { opening.give(nil) }
                 outages.report(event)
@@ -53,15 +53,16 @@ package struct ServerSession: Sendable {
         report: @escaping @Sendable (NetworkEvent) -> Void
     ) throws -> ServerSession {
         try ServerSession(
-            address, token, authorityFile, .whileRunning, retry, MutationIDs(), report: report)
+            address, token: token, authorityFile: authorityFile, lifetime: .whileRunning,
+            retry: retry, report: report)
     }
 
     private static let aboutHalfAMinute = RetryPolicy(
         maximumDelay: .seconds(5), maximumAttempts: 10)
 
     private init(
-        _ address: ServerAddress, _ token: String?, _ authorityFile: String?,
-        _ lifetime: LinkOptions.Lifetime, _ retry: RetryPolicy, _ ids: MutationIDs?,
+        _ address: ServerAddress, token: String?, authorityFile: String?,
+        lifetime: LinkOptions.Lifetime, retry: RetryPolicy,
         report: @escaping @Sendable (NetworkEvent) -> Void,
         ended: @escaping @Sendable (TransportError) -> Void = { _ in }
     ) throws {
@@ -83,11 +84,9 @@ package struct ServerSession: Sendable {
         options.queryAttempts = .max
         // What is typed in order is sent in order; how much is too much, the server says.
         options.maximumMutationsInFlight = .max
-        options.resendsMutations = ids != nil
         options.maximumOperations = .max
         loop = try IOLoop.start()
         self.ending = ending
-        self.ids = ids
         link = SocketLink(to: address, options, outside, on: loop)
         link.open()
     }
@@ -96,21 +95,28 @@ package struct ServerSession: Sendable {
     ///
     /// - Parameters:
     ///   - parameters: `query`, and perhaps `operationName` and `variables`.
+    ///   - title: what errors call it; nil: its name.
     ///   - relay: the members of `extensions.relay`.
+    ///   - namesMutation: whether a mutation has an id. It is then sent again when a connection breaks, which a server
+    ///     that does not know such ids may carry out twice. The session is a client whose answers the server keeps, so
+    ///     a command for a single operation does without.
     /// - Returns: its results. They throw when it cannot continue.
-    package func run(_ parameters: JSONObject, relay: JSONObject = [:]) -> OperationResults {
+    package func run(
+        _ parameters: JSONObject, called title: String? = nil, relay: JSONObject = [:],
+        namesMutation: Bool = false
+    ) -> OperationResults {
         let (name, kind) = Self.operation(in: parameters)
         let request = OperationRequest(
-            name: name, kind: kind, parameters: parameters, relay: relay,
-            mutationID: kind == .mutation ? ids?.next() : nil)
-        return OperationResults(responses: link.begin(request, capacity: 1_024))
+            name: title ?? name, kind: kind, parameters: parameters, relay: relay,
+            mutationID: namesMutation && kind == .mutation ? ids.next() : nil)
+        return OperationResults(responses: link.begin(request, capacity: Self.capacity))
     }
 
     private static func operation(in parameters: JSONObject) -> (name: String, OperationKind) {
         let name = parameters["operationName"]?.string
         let document = parameters["query"]?.string.flatMap { try? Document(parsing: $0) }
         let operation = document?.operations.first { name == nil || $0.name?.value == name }
-        // What cannot be read here may be read there. As a mutation it is not done twice.
+        // What cannot be read here may be read there. A mutation is not done twice.
         let kind = operation.flatMap { OperationKind(rawValue: $0.operation.rawValue) } ?? .mutation
         return (name ?? operation?.name?.value ?? "without a name", kind)
     }
@@ -162,19 +168,37 @@ private final class Outages: Sendable {
 }
 
 extension ServerSession {
+    /// What a server says of itself.
+    package struct Introspection: Sendable {
+        package let schema: Schema
+        /// How long the answer took.
+        package let latency: Duration
+        /// Whether it is one of our servers, which say where in their log a result is.
+        package let isOurs: Bool
+    }
+
     /// Asks for the server's schema; an older server in its own words.
     /// - Throws: why there is no answer, or that the answer is no schema.
-    package func schema() async throws -> Schema {
-        var answer: JSONValue?
+    package func introspection() async throws -> Introspection {
+        var answer: ReceivedResult?
+        var began = ContinuousClock.now
         for query in [Schema.introspectionQuery, Schema.plainIntrospectionQuery] {
-            for try await result in run(["query": .string(query)]) { answer = result.json }
-            if answer?["errors"] == nil { break }
+            began = .now
+            for try await result in run(["query": .string(query)]) { answer = result }
+            if answer?.hasErrors == false { break }
         }
-        guard let answer, answer["errors"] == nil else {
-            let reason = answer?["errors"]?.array?.first?["message"]?.string
+        let latency = ContinuousClock.now - began
+        guard let answer else {
+            throw CommandFailure("The server does not answer introspection: it sends no result.")
+        }
+        let json = answer.json
+        if answer.hasErrors {
+            let reason = json["errors"]?.array?.first?["message"]?.string
             throw CommandFailure(
-                "The server does not answer introspection. \(reason ?? "There was no result.")")
+                "The server does not answer introspection. \(reason ?? answer.line)")
         }
-        return try Schema.build(introspection: answer)
+        return Introspection(
+            schema: try Schema.build(introspection: json), latency: latency,
+            isOurs: json["extensions"]?["relay"]?["cursor"] != nil)
     }
 }

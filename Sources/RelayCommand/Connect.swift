@@ -29,7 +29,7 @@ struct Connect: AsyncParsableCommand {
     @Argument(help: "The server.")
     var url = "ws://127.0.0.1:8080/graphql"
 
-    @Flag(help: "Keep no history of what is run on the screen.")
+    @Flag(help: "Do not keep a history of operations.")
     var noHistory = false
 
     @OptionGroup var server: ServerOptions
@@ -37,9 +37,7 @@ struct Connect: AsyncParsableCommand {
     func run() async throws {
         if TerminalProgram.hasScreen { return try await showScreen() }
         let prompt = Prompt(isTerminal: StandardStream.areBothTerminals)
-        let session = try await ServerSession.connect(server, url, namesMutations: true) {
-            prompt.note($0)
-        }
+        let session = try await ServerSession.connect(server, url) { prompt.note($0) }
         prompt.greet(url)
         let hasErrors = try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { try await operations(of: session, prompt) }
@@ -61,16 +59,24 @@ struct Connect: AsyncParsableCommand {
         ) { watch.report($0) }
         let history = OperationHistory(noHistory ? nil : Self.historyFile)
         let url = url
-        try await TerminalProgram.run {
-            WorkbenchView(WorkbenchModel(url, session, watch, history: history))
+        let ending: Result<Void, any Error>
+        do {
+            try await TerminalProgram.run {
+                WorkbenchView(WorkbenchModel(url, session, watch, history: history))
+            }
+            ending = .success(())
+        } catch {
+            ending = .failure(error)
         }
-        await session.close()
         await history.settle()
+        await session.close()
+        try ending.get()
     }
 
+    /// By the XDG Base Directory Specification: what is no absolute path is ignored.
     private static var historyFile: HistoryFile? {
         let state =
-            environmentValue("XDG_STATE_HOME")
+            environmentValue("XDG_STATE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
             ?? environmentValue("HOME").map { $0 + "/.local/state" }
         return state.map {
             HistoryFile(POSIXFileSystem(), directory: $0 + "/relay", name: "connect-history")
@@ -86,7 +92,7 @@ struct Connect: AsyncParsableCommand {
                     continue
                 }
                 // Started here, so that what is typed in order is sent in order.
-                let results = session.run(["query": .string(line)])
+                let results = session.run(["query": .string(line)], namesMutation: true)
                 group.addTask {
                     var hasErrors = false
                     for try await result in results {

@@ -15,8 +15,13 @@ struct SchemaCommand: AsyncParsableCommand {
 
     func run() async throws {
         let session = try await ServerSession.connect(server, url)
-        let schema = try await session.schema()
+        let answer: Result<ServerSession.Introspection, any Error>
+        do {
+            answer = .success(try await session.introspection())
+        } catch {
+            answer = .failure(CommandFailure("\(url): \(error)"))
+        }
         await session.close()
-        print(schema.printed(), terminator: "")
+        print(try answer.get().schema.printed(), terminator: "")
     }
 }

@@ -9,36 +9,30 @@ package final class WorkbenchModel {
     private(set) var screen = WorkbenchScreen() {
         didSet { if screen != oldValue { show(screen) } }
     }
-    /// What is typed: the document, with the caret's place in characters, and its variables.
-    var document = "" { didSet { if document != oldValue { documentChanged() } } }
-    var caret = 0 { didSet { if caret != oldValue { caretMoved() } } }
+    private(set) lazy var editor = DocumentEditor(
+        history, changed: { [weak self] in self?.editorChanged() },
+        note: { [weak self] in self?.screen.note = $0 })
+    /// The operation's variables, as JSON.
     var variables = ""
-    /// What is searched for in the schema.
-    var schemaFilter = "" { didSet { filterSchema() } }
 
     let url: String
     private let session: ServerSession
     private let watch: ConnectionWatch
     private let history: OperationHistory
-    private var show: @MainActor (WorkbenchScreen) -> Void = { _ in }
-    private var leave: @MainActor () -> Void = {}
-    private var schema: Schema?
+    private lazy var runs = OperationRuns { [weak self] in self?.changed($0) }
     private var outline: SchemaOutline?
     private var reading: Task<Void, Never>?
     /// Whether the server is one of ours: it says where in its log a result is.
     private var isOurs = false
-    /// Oldest first.
-    private var runs: [OperationRun] = []
-    private var runCount = 0
-    private var shownRun: OperationRun? { didSet { isStale = true } }
-    /// Whether there is something else to show than what is on the screen, or about to be.
+    private var show: @MainActor (WorkbenchScreen) -> Void = { _ in }
+    private var leave: @MainActor () -> Void = {}
+    /// Where Escape goes back to.
+    private var lastResultPane = WorkbenchScreen.Pane.tree
+    /// Whether the operations are about to be shown as they are.
+    private var isPublishing = false
+    /// Whether there is another page to show than the one that is on the screen, or about to be.
     private var isStale = true
     private var isMakingPage = false
-
-    /// So many operations are kept: the oldest that have ended are forgotten, and when none has, no more is begun.
-    static let runLimit = 100
-    /// Longer documents are not looked at while they are typed.
-    private static let checkedLength = 65_536
 
     /// - Parameters:
     ///   - url: the server, as it was given.
@@ -63,56 +57,74 @@ package final class WorkbenchModel {
     ) async {
         self.leave = leave
         self.show = show
-        refresh()
-        do {
-            try await history.load()
-        } catch {
-            screen.note = "The history could not be read. \(error)"
-        }
-        for await status in watch.statuses {
-            let isNew = status.connectionCount > screen.status.connectionCount
-            if status.gapCount > screen.status.gapCount {
-                screen.note = "A stream went on without what it had missed."
-            }
-            screen.status = status
-            if isNew { connected() }
-        }
-        reading?.cancel()
-        for run in runs { run.task?.cancel() }
-    }
-
-    /// The server may be another one than before.
-    private func connected() {
-        reading?.cancel()
-        reading = Task {
+        history.note = { [weak self] in self?.screen.note = $0 }
+        makePage()
+        let loading = Task { [weak self, history] in
             do {
-                let began = ContinuousClock.now
-                for try await result in session.run(["query": "{ __typename }"]) {
-                    screen.latency = .now - began
-                    isOurs = KeptResult(result, number: 1).content.cursor != nil
-                }
-                use(try await session.schema())
+                try await history.load()
             } catch {
-                if !Task.isCancelled { screen.schemaNote = "\(error)" }
+                self?.screen.note = "The history could not be read. \(error)"
             }
+        }
+        for await status in watch.statuses { take(status) }
+        loading.cancel()
+        reading?.cancel()
+        runs.endAll()
+    }
+
+    private func take(_ status: ConnectionStatus) {
+        let last = screen.status
+        if status.gapCount > last.gapCount {
+            screen.note = "The server could not resume after the last results; some may be missing."
+        }
+        if status.resumedCount > last.resumedCount { screen.hasResumed = true }
+        screen.status = status
+        // The server may be another one than before.
+        if status.connectionCount > last.connectionCount { readSchema() }
+    }
+
+    private func readSchema() {
+        reading?.cancel()
+        isOurs = false
+        reading = Task {
+            let answer: Result<ServerSession.Introspection, any Error>
+            do { answer = .success(try await session.introspection()) } catch {
+                answer = .failure(error)
+            }
+            if !Task.isCancelled { use(answer) }
         }
     }
 
-    private func use(_ schema: Schema) {
-        if Task.isCancelled { return }
-        self.schema = schema
-        outline = SchemaOutline(schema, like: outline)
-        screen.schemaNote = nil
-        screen.schemaRows = outline?.rows ?? []
-        screen.problem = problem()
-        caretMoved()
+    private func use(_ answer: Result<ServerSession.Introspection, any Error>) {
+        switch answer {
+        case .success(let introspection):
+            isOurs = introspection.isOurs
+            screen.latency = introspection.latency
+            outline = SchemaOutline(introspection.schema, like: outline)
+            screen.schema.note = nil
+        case .failure(let error):
+            outline = nil
+            screen.schema.note = "\(error)"
+        }
+        screen.schema.rows = outline?.rows ?? []
+        editor.schema = outline?.schema
+    }
+
+    private func editorChanged() {
+        screen.note = nil
+        screen.editor = editor.state
     }
 
     // MARK: The schema
 
-    private func filterSchema() {
-        outline?.filter = schemaFilter
-        screen.schemaRows = outline?.rows ?? []
+    /// What is searched for.
+    var schemaFilter: String {
+        get { outline?.filter ?? "" }
+        set {
+            outline?.filter = newValue
+            screen.schema.filter = newValue.isEmpty ? nil : newValue
+            screen.schema.rows = outline?.rows ?? []
+        }
     }
 
     func press(_ key: KeyPress, at row: SchemaOutline.Row) -> Bool {
@@ -121,136 +133,49 @@ package final class WorkbenchModel {
         case KeyPress(.right) where !row.isOpen: toggle(row)
         case KeyPress(.left) where row.isOpen: toggle(row)
         case "i": insert(row)
-        case "/": screen.isSearchingSchema = true
         default: return false
         }
         return true
     }
 
-    private func toggle(_ row: SchemaOutline.Row) {
-        outline?.toggle(row)
-        screen.schemaRows = outline?.rows ?? []
+    /// Keys of the schema as a whole.
+    func pressInSchema(_ key: KeyPress) -> Bool {
+        switch key {
+        case "/" where outline != nil && !screen.schema.isSearching:
+            screen.schema.isSearching = true
+        case KeyPress(.escape) where screen.schema.isSearching || screen.schema.filter != nil:
+            screen.schema.isSearching = false
+            schemaFilter = ""
+        default: return false
+        }
+        return true
     }
 
-    /// The search ends, and what was found stays.
-    func searchedSchema() { screen.isSearchingSchema = false }
+    /// What was searched for is complete; what was found stays.
+    func endSearch() { screen.schema.isSearching = false }
+
+    private func toggle(_ row: SchemaOutline.Row) {
+        outline?.toggle(row)
+        screen.schema.rows = outline?.rows ?? []
+    }
 
     /// Writes a field into the document: one of a root as an operation, any other where the caret is.
     private func insert(_ row: SchemaOutline.Row) {
-        guard let schema, case .field(let name, let typeName) = row.subject,
+        guard let schema = outline?.schema, case .field(let name, let typeName) = row.subject,
             let type = schema.type(named: typeName), let field = type.field(name)
         else {
             screen.note = "Only fields can be inserted."
             return
         }
         let skeleton = FieldSkeleton(schema)
-        let operation = OperationType.allCases.first { schema.rootType(of: $0) === type }
-        if let operation {
-            let (text, place) = skeleton.operation(operation, field)
-            set(document: text, caret: place)
+        if let operation = OperationType.allCases.first(where: { schema.rootType(of: $0) === type })
+        {
+            let (text, caret) = skeleton.operation(operation, field)
+            editor.replace(withOperation: text, caret: caret)
         } else {
-            let (text, place) = skeleton.field(field)
-            let start = document.index(
-                document.startIndex, offsetBy: caret, limitedBy: document.endIndex)
-            var changed = document
-            changed.insert(contentsOf: text, at: start ?? document.endIndex)
-            set(document: changed, caret: min(caret, document.count) + place)
+            let (text, caret) = skeleton.field(field)
+            editor.insert(text, caret: caret)
         }
-    }
-
-    // MARK: The editor
-
-    private func set(document: String, caret: Int) {
-        screen.replacementCount += 1
-        self.caret = min(caret, document.count)
-        self.document = document
-        caretMoved()
-        screen.suggestions = []
-    }
-
-    private func documentChanged() {
-        screen.note = nil
-        screen.isBlank = document.allSatisfy(\.isWhitespace)
-        screen.problem = problem()
-        caretMoved()
-    }
-
-    /// Whether it is looked at while it is typed.
-    private var isChecked: Bool {
-        document.utf8.count <= Self.checkedLength && !document.allSatisfy(\.isWhitespace)
-    }
-
-    private func problem() -> String? {
-        guard isChecked else { return nil }
-        do throws(DocumentError) {
-            let parsed = try Document(parsing: document)
-            return schema.flatMap { parsed.validate(against: $0).first?.description }
-        } catch {
-            return error.description
-        }
-    }
-
-    private var caretOffset: Int { document.prefix(caret).utf8.count }
-
-    private func caretMoved() {
-        guard let schema, isChecked else { return screen.suggestions = [] }
-        let completion = DocumentCompletion(of: document, at: caretOffset, in: schema)
-        let before = document.utf8.prefix(completion.replaced.lowerBound)
-        let written = document.utf8.dropFirst(before.count).prefix(completion.replaced.count)
-        // What is written as it would be suggested needs no suggestion, and after a bracket Tab goes on.
-        let isComplete = completion.suggestions.first.map { written.elementsEqual($0.text.utf8) }
-        let last = before.last { !" \n".utf8.contains($0) }
-        let isAfterBracket = written.isEmpty && (last.map { "})".utf8.contains($0) } ?? true)
-        screen.suggestions = isComplete == true || isAfterBracket ? [] : completion.suggestions
-        screen.chosen = 0
-    }
-
-    /// Keys that the editor has no use for.
-    func pressInEditor(_ key: KeyPress) -> Bool {
-        if !screen.suggestions.isEmpty {
-            switch key {
-            case KeyPress(.tab):
-                accept()
-                return true
-            case KeyPress(.escape):
-                screen.suggestions = []
-                return true
-            case KeyPress(.character("n"), .control):
-                screen.chosen = min(screen.chosen + 1, screen.suggestions.count - 1)
-                return true
-            case KeyPress(.character("p"), .control):
-                screen.chosen = max(screen.chosen - 1, 0)
-                return true
-            default: break
-            }
-        }
-        switch key {
-        case KeyPress(.up, .control), KeyPress(.up, .alt), KeyPress(.character("p"), .control):
-            if let earlier = history.back(from: document) {
-                set(document: earlier, caret: earlier.count)
-            } else {
-                screen.note = "This is the first operation of the history."
-            }
-        case KeyPress(.down, .control), KeyPress(.down, .alt), KeyPress(.character("n"), .control):
-            if let later = history.forward() { set(document: later, caret: later.count) }
-        case KeyPress(.character("o"), .control):
-            // Back there is what was written.
-            if !document.isEmpty { history.append(document) }
-            set(document: "", caret: 0)
-        default: return false
-        }
-        return true
-    }
-
-    private func accept() {
-        guard let schema, screen.suggestions.indices.contains(screen.chosen) else { return }
-        let suggestion = screen.suggestions[screen.chosen].text
-        let replaced = DocumentCompletion(of: document, at: caretOffset, in: schema).replaced
-        let bytes = Array(document.utf8)
-        let before = String(decoding: bytes[..<replaced.lowerBound], as: UTF8.self) + suggestion
-        set(
-            document: before + String(decoding: bytes[replaced.upperBound...], as: UTF8.self),
-            caret: before.count)
     }
 
     // MARK: Keys everywhere
@@ -262,15 +187,9 @@ package final class WorkbenchModel {
         case KeyPress(.character("r"), .control), KeyPress(.function(5)), KeyPress(.enter, .alt):
             runDocument()
         case KeyPress(.character("x"), .control): stop()
-        case KeyPress(.function(1)): open(screen.pane == .help ? .tree : .help)
-        case KeyPress(.function(2)): open(screen.pane == .table ? .tree : .table)
-        case KeyPress(.escape):
-            if screen.isSearchingSchema || !schemaFilter.isEmpty {
-                screen.isSearchingSchema = false
-                schemaFilter = ""
-            } else {
-                open(.tree)
-            }
+        case KeyPress(.function(1)): screen.showsHelp.toggle()
+        case KeyPress(.function(2)): open(lastResultPane == .tree ? .table : .tree)
+        case KeyPress(.escape): screen.showsHelp ? screen.showsHelp = false : open(lastResultPane)
         case "q": leave()
         default: return false
         }
@@ -280,131 +199,124 @@ package final class WorkbenchModel {
     // MARK: Operations
 
     private func runDocument() {
-        if screen.isBlank {
+        guard !editor.state.isBlank else {
             screen.note = "There is no operation in the editor."
             return
         }
-        let parsed = try? Document(parsing: document)
-        let chosen = parsed.flatMap { ChosenOperation(in: $0, at: caretOffset) }
-        var parameters: JSONObject = ["query": .string(document)]
+        let document = try? Document(parsing: editor.text)
+        let chosen = document.flatMap { ChosenOperation(in: $0, at: editor.caretOffset) }
+        var parameters: JSONObject = ["query": .string(editor.text)]
         if let name = chosen?.name { parameters["operationName"] = .string(name) }
         if !variables.allSatisfy(\.isWhitespace) {
             guard case .object(let values)? = try? JSONValue(parsing: variables) else {
-                screen.note = "The variables are no JSON object, like {\"id\": \"t1\"}."
+                screen.note = "The variables are not a JSON object like {\"id\": \"t1\"}."
                 return
             }
             parameters["variables"] = .object(values)
         }
-        guard makeRoom() else {
-            screen.note = "\(Self.runLimit) operations run. Stop one with Ctrl-X first."
+        guard runs.makeRoom() else {
+            screen.note =
+                "\(OperationRuns.limit) operations are running. Stop one with Ctrl-X first."
             return
         }
-        history.append(document)
-        screen.suggestions = []
-        runCount += 1
-        let run = OperationRun(id: runCount, title: chosen?.title ?? "an operation")
-        runs.append(run)
-        shownRun = run
-        if screen.pane != .table { screen.pane = .tree }
+        history.append(editor.text)
+        editor.hideSuggestions()
+        screen.hasResumed = false
         // Others' changes that are not confirmed; of no meaning for what is answered once.
         let relay: JSONObject = isOurs ? ["optimistic": true] : [:]
-        let results = session.run(parameters, relay: relay)
-        run.task = Task { [weak self] in await self?.follow(run, results) }
-        refresh()
-    }
-
-    private func makeRoom() -> Bool {
-        guard runs.count >= Self.runLimit else { return true }
-        guard let oldest = runs.firstIndex(where: { !$0.isRunning }) else { return false }
-        runs.remove(at: oldest)
-        return true
-    }
-
-    private func follow(_ run: OperationRun, _ results: OperationResults) async {
-        do {
-            for try await result in results {
-                if run.latency == nil {
-                    run.latency = .now - run.began
-                    screen.latency = run.latency
-                }
-                run.results.append(KeptResult(result, number: run.results.count + 1))
-                run.state = .live
-                if run === shownRun { isStale = true }
-                refresh()
-            }
-            run.state = Task.isCancelled ? .stopped : .ended
-        } catch {
-            run.state = .failed("\(error)")
-        }
-        if run === shownRun { isStale = true }
-        refresh()
+        let title = chosen?.title ?? "an operation"
+        let results = session.run(
+            parameters, called: title, relay: relay, namesMutation: isOurs)
+        // What had to wait for a connection, or waits for an event, does not say how far away the server is.
+        let isAnsweredAtOnce = screen.status.state == .connected && chosen?.type != .subscription
+        runs.begin(title, results, measuresConnection: isAnsweredAtOnce)
+        open(lastResultPane)
     }
 
     /// Ends the operation that is shown.
     private func stop() {
-        guard let shownRun, shownRun.isRunning else {
-            screen.note = "No operation is running here."
+        guard let run = runs.shown, run.isRunning else {
+            screen.note = "This operation is not running."
             return
         }
-        shownRun.task?.cancel()
+        run.task?.cancel()
     }
 
-    func press(_ key: KeyPress, at row: WorkbenchScreen.Run) -> Bool {
-        guard let run = runs.first(where: { $0.id == row.id }) else { return false }
+    func press(_ key: KeyPress, at entry: WorkbenchScreen.Entry) -> Bool {
+        guard let run = runs.all.first(where: { $0.id == entry.id }) else { return false }
         switch key {
-        case KeyPress(.enter), KeyPress(.right): shownRun = run
+        case KeyPress(.enter), KeyPress(.right):
+            runs.show(run)
+            open(lastResultPane)
         case "x": run.task?.cancel()
         default: return false
         }
-        refresh()
-        return true
-    }
-
-    func press(_ key: KeyPress, at row: ResultRow) -> Bool {
-        switch key {
-        case KeyPress(.left): shownRun?.move(by: -1)
-        case KeyPress(.right): shownRun?.move(by: 1)
-        case "<": shownRun?.move(by: -KeptResults.limit)
-        case ">": shownRun?.move(by: KeptResults.limit)
-        case "v": return press(KeyPress(.function(2)))
-        case KeyPress(.enter):
-            guard let record = row.record else { return false }
-            open(.record(record))
-        default: return false
-        }
-        isStale = true
-        refresh()
         return true
     }
 
     // MARK: Results
 
-    private func open(_ pane: WorkbenchScreen.Pane) {
-        screen.pane = pane
-        isStale = true
-        refresh()
+    func press(_ key: KeyPress, at row: ResultRow?) -> Bool {
+        switch key {
+        case KeyPress(.left): move(by: -1)
+        case KeyPress(.right): move(by: 1)
+        case "<": move(by: -.max)
+        case ">": move(by: .max)
+        case "v": return press(KeyPress(.function(2)))
+        case KeyPress(.enter):
+            guard let path = row?.path else { return false }
+            open(.value(path: path, record: row?.record))
+        default: return false
+        }
+        return true
     }
 
-    private func refresh() {
-        screen.runs = runs.reversed().map { run in
-            WorkbenchScreen.Run(
-                id: run.id, title: run.title, state: run.state, count: run.results.count,
-                isShown: run === shownRun)
+    private func move(by step: Int) {
+        runs.shown?.move(by: step)
+        isStale = true
+        publish()
+    }
+
+    private func open(_ pane: WorkbenchScreen.Pane) {
+        if pane == .tree || pane == .table { lastResultPane = pane }
+        screen.pane = pane
+        isStale = true
+        publish()
+    }
+
+    private func changed(_ run: OperationRun) {
+        if run === runs.shown { isStale = true }
+        if run.measuresConnection, run.results.count == 1 { screen.latency = run.latency }
+        publish()
+    }
+
+    /// Shows the operations as they are. What comes meanwhile is shown together.
+    private func publish() {
+        if isPublishing { return }
+        isPublishing = true
+        Task {
+            isPublishing = false
+            screen.entries = runs.all.reversed().map { run in
+                WorkbenchScreen.Entry(
+                    id: run.id, title: run.title, state: run.state, count: run.results.count,
+                    isShown: run === runs.shown)
+            }
+            makePage()
         }
+    }
+
+    private func makePage() {
         guard isStale, !isMakingPage else { return }
         isStale = false
         isMakingPage = true
         var results: [KeptResult] = []
-        if case .record = screen.pane {
-            results = runs.flatMap(\.results.results).sorted { $0.time < $1.time }
-        }
+        if case .value = screen.pane { results = runs.shown?.results.results ?? [] }
         let subject = ResultPage.Subject(
-            pane: screen.pane, run: shownRun?.subject, results: results)
+            pane: screen.pane, run: runs.shown?.subject, results: results)
         Task {
-            // What comes meanwhile is shown together.
             screen.page = await ResultPage.made(of: subject)
             isMakingPage = false
-            refresh()
+            makePage()
         }
     }
 }

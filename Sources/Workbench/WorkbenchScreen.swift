@@ -1,17 +1,25 @@
-import GraphQLLanguage
-
-/// What is to be seen of a workbench, but for what is typed.
+/// What is to be seen of a workbench.
 struct WorkbenchScreen: Equatable {
     /// What is shown of the results.
     enum Pane: Hashable, Sendable {
         case tree, table
-        /// A record, by its id.
-        case record(String)
-        case help
+        /// A value of the result by its path, and the record that it belongs to.
+        case value(path: [String], record: String?)
     }
 
-    /// An operation in the list of those that were begun.
-    struct Run: Identifiable, Equatable {
+    /// The part with the schema.
+    struct Schema: Equatable {
+        var rows: [SchemaOutline.Row] = []
+        /// Why there is none; nil if there is.
+        var note: String? = "reading…"
+        /// What is searched for; nil: nothing.
+        var filter: String?
+        /// Whether that is being typed.
+        var isSearching = false
+    }
+
+    /// A line in the list of operations.
+    struct Entry: Identifiable, Equatable {
         let id: Int
         let title: String
         let state: OperationRun.State
@@ -32,32 +40,18 @@ struct WorkbenchScreen: Equatable {
     }
 
     var status = ConnectionStatus()
+    /// Whether streams have gone on over a new connection since something was run.
+    var hasResumed = false
     /// How long the newest first result took.
     var latency: Duration?
-    var schemaRows: [SchemaOutline.Row] = []
-    /// Why there is no schema, or what is searched for in it.
-    var schemaNote: String? = "reading…"
-    var isSearchingSchema = false
-    var suggestions: [DocumentCompletion.Suggestion] = []
-    /// Which of them is chosen.
-    var chosen = 0
-    /// How often something else was put into the editor: the screen has to be drawn again then.
-    var replacementCount = 0
-    /// Whether nothing is typed.
-    var isBlank = true
-    /// What is wrong with what is typed.
-    var problem: String?
-    var runs: [Run] = []
+    var schema = Schema()
+    var editor = EditorState()
+    /// Newest first.
+    var entries: [Entry] = []
     var pane = Pane.tree
+    /// Whether the keys are shown in place of all else.
+    var showsHelp = false
     var page = ResultPage()
     /// What became of the last key.
     var note: String?
-
-    /// The suggestions that there is room for, around the one that is chosen.
-    var shownSuggestions: ArraySlice<DocumentCompletion.Suggestion> {
-        let start = min(max(chosen - 2, 0), max(suggestions.count - Self.suggestionRows, 0))
-        return suggestions[start..<min(start + Self.suggestionRows, suggestions.count)]
-    }
-
-    private static let suggestionRows = 5
 }

@@ -13,6 +13,24 @@ package struct WorkbenchView: View {
     }
 
     package var body: some View {
+        Group {
+            if screen.showsHelp {
+                VStack {
+                    Text("Keys").bold().frame(height: 1)
+                    Divider()
+                    List(Self.help) { line in Text(line.text) }.takesFocus()
+                }
+            } else {
+                main
+            }
+        }
+        .onKey { model.press($0) }
+        .task { await model.run(leave: leave) { screen = $0 } }
+    }
+
+    private static let help = ResultPage.help.enumerated().map { HelpLine(id: $0, text: $1) }
+
+    private var main: some View {
         VStack {
             head
             Divider()
@@ -32,8 +50,6 @@ package struct WorkbenchView: View {
             }
             foot
         }
-        .onKey { model.press($0) }
-        .task { await model.run(leave: leave) { screen = $0 } }
     }
 
     // MARK: The first line and the last one
@@ -56,7 +72,7 @@ package struct WorkbenchView: View {
         switch screen.status.state {
         case .connecting: Text("connecting").foregroundColor(.yellow)
         case .connected:
-            Text(screen.status.resumedCount > 0 ? "connected, resumed" : "connected")
+            Text(screen.hasResumed ? "connected, resumed" : "connected")
                 .foregroundColor(.green)
         case .offline(_, let isTrying):
             Text(isTrying ? "offline, reconnecting" : "offline").foregroundColor(.red)
@@ -65,11 +81,11 @@ package struct WorkbenchView: View {
 
     @ViewBuilder private var foot: some View {
         if let note = screen.note {
-            Text(note).foregroundColor(.yellow).frame(height: 1)
+            Text(note.inOneLine).foregroundColor(.yellow).frame(height: 1)
         } else if case .offline(let reason, _) = screen.status.state {
-            Text(reason).foregroundColor(.red).frame(height: 1)
+            Text(reason.inOneLine).foregroundColor(.red).frame(height: 1)
         } else {
-            Text("Tab goes on  Ctrl-R runs  Ctrl-X stops  F2 tree or table  Ctrl-C leaves")
+            Text("Tab next part  Ctrl-R run  Ctrl-X stop  F2 tree or table  Ctrl-C leave")
                 .foregroundColor(.secondary).frame(height: 1)
         }
     }
@@ -78,34 +94,38 @@ package struct WorkbenchView: View {
 
     private var schema: some View {
         VStack {
-            if screen.isSearchingSchema {
+            if screen.schema.isSearching {
                 HStack {
                     Text("/").bold()
                     TextField(
                         "a part of a name",
                         text: Binding(
                             get: { model.schemaFilter }, set: { model.schemaFilter = $0 })
-                    ) { model.searchedSchema() }
+                    ) { model.endSearch() }
                     .takesFocus()
                 }
                 .frame(height: 1)
             } else {
-                Text("Schema").bold().frame(height: 1)
+                Text("Schema" + (screen.schema.filter.map { "  /\($0)" } ?? "")).bold()
+                    .frame(height: 1)
             }
-            if let note = screen.schemaNote { Text(note).foregroundColor(.secondary) }
-            List(screen.schemaRows) { row in
+            if let note = screen.schema.note {
+                Text(note.cut(to: 200).inOneLine).foregroundColor(.secondary)
+            }
+            List(screen.schema.rows) { row in
                 SchemaRow(row: row).onKey { model.press($0, at: row) }
             }
         }
+        .onKey { model.pressInSchema($0) }
     }
 
     private var runs: some View {
         VStack {
             Text("Operations").bold().frame(height: 1)
-            List(screen.runs) { run in
-                Text(run.line.inOneLine).bold(run.isShown).foregroundColor(run.color)
+            List(screen.entries) { entry in
+                Text(entry.line.inOneLine).bold(entry.isShown).foregroundColor(entry.color)
                     .frame(height: 1)
-                    .onKey { model.press($0, at: run) }
+                    .onKey { model.press($0, at: entry) }
             }
         }
         .frame(height: 6)
@@ -116,21 +136,22 @@ package struct WorkbenchView: View {
     private var editor: some View {
         VStack {
             TextEditor(
-                text: Binding(get: { model.document }, set: { model.document = $0 }),
-                caret: Binding(get: { model.caret }, set: { model.caret = $0 })
+                Binding(get: { model.editor.state.edited }, set: { model.editor.edit($0) })
             )
-            .onKey { model.pressInEditor($0) }
+            .onKey { model.editor.press($0) }
             .takesFocus()
             .frame(height: 8)
-            ForEach(Array(screen.shownSuggestions), id: \.text) { suggestion in
+            ForEach(Array(screen.editor.shownSuggestions), id: \.text) { suggestion in
                 SuggestionRow(
-                    suggestion: suggestion,
-                    isChosen: suggestion == screen.suggestions[screen.chosen])
+                    suggestion: suggestion, isChosen: suggestion == screen.editor.chosenSuggestion)
             }
-            if screen.suggestions.isEmpty, let problem = screen.problem {
+            if let count = screen.editor.suggestionCount {
+                Text("  " + count).foregroundColor(.secondary).frame(height: 1)
+            }
+            if screen.editor.suggestions.isEmpty, let problem = screen.editor.problem {
                 Text(problem.inOneLine).foregroundColor(.red).frame(height: 1)
             }
-            if screen.isBlank {
+            if screen.editor.isBlank {
                 Text("Write an operation, or press i at a field of the schema.")
                     .foregroundColor(.secondary).frame(height: 1)
             }
@@ -153,7 +174,13 @@ package struct WorkbenchView: View {
                 ResultLine(row: row).onKey { model.press($0, at: row) }
             }
         }
+        .onKey { model.press($0, at: nil) }
     }
+}
+
+private struct HelpLine: Identifiable {
+    let id: Int
+    let text: String
 }
 
 private struct SchemaRow: View {
@@ -170,7 +197,7 @@ private struct SchemaRow: View {
 }
 
 private struct SuggestionRow: View {
-    let suggestion: WorkbenchScreen.Suggestion
+    let suggestion: DocumentCompletion.Suggestion
     let isChosen: Bool
 
     var body: some View {
@@ -188,15 +215,30 @@ private struct ResultLine: View {
     let row: ResultRow
 
     var body: some View {
-        HStack(spacing: row.pieces.first?.width == nil ? 0 : 1) {
-            ForEach(Array(row.pieces.enumerated()), id: \.offset) { piece in
-                Text(piece.element.text.inOneLine)
-                    .foregroundColor(piece.element.mark.color)
-                    .bold(piece.element.mark == .heading)
-                    .frame(width: piece.element.width, height: 1, alignment: .leading)
+        if row.pieces.first?.width != nil {
+            // A row of a table.
+            HStack {
+                ForEach(Array(row.pieces.enumerated()), id: \.offset) { piece in
+                    PieceText(piece: piece.element)
+                        .frame(width: piece.element.width, height: 1, alignment: .leading)
+                }
+            }
+            .frame(height: 1)
+        } else {
+            HStack(alignment: .top, spacing: 0) {
+                ForEach(Array(row.pieces.enumerated()), id: \.offset) { piece in
+                    PieceText(piece: piece.element)
+                }
             }
         }
-        .frame(height: 1)
+    }
+}
+
+private struct PieceText: View {
+    let piece: ResultRow.Piece
+
+    var body: some View {
+        Text(piece.text).foregroundColor(piece.mark.color).bold(piece.mark == .heading)
     }
 }
 
@@ -211,11 +253,7 @@ extension ResultRow.Piece.Mark {
     }
 }
 
-extension WorkbenchScreen {
-    typealias Suggestion = DocumentCompletion.Suggestion
-}
-
-extension WorkbenchScreen.Run {
+extension WorkbenchScreen.Entry {
     fileprivate var color: Color? {
         switch state {
         case .waiting: .yellow

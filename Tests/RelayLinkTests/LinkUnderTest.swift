@@ -33,24 +33,26 @@ struct LinkUnderTest {
     /// "persisted q" only the server has.
     mutating func begin(
         _ words: String, asksForRecords: Bool = false, interruptionCount: UInt64 = 0,
-        isUnfinished: Bool = false
+        isUnfinished: Bool = false, named: Bool = true
     ) -> [String] {
         lastID += 1
         return texts(
             machine.begin(
-                OperationID(number: lastID), Self.request(words, lastID),
+                OperationID(number: lastID), Self.request(words, lastID, named),
                 asksForRecords: asksForRecords, interruptionCount: interruptionCount,
                 isUnfinished: isUnfinished))
     }
 
-    private static func request(_ words: String, _ number: UInt64) -> OperationRequest {
+    private static func request(
+        _ words: String, _ number: UInt64, _ named: Bool
+    ) -> OperationRequest {
         let parts = words.split(separator: " ").map(String.init)
         var parameters = RequestParameters(
             name: parts[1], operationKind: OperationKind(rawValue: parts[0]) ?? .query,
             text: parts[1])
         if parts[0] == "live" { parameters.text = parts[1] + " @live" }
         if parts[0] == "persisted" { (parameters.text, parameters.id) = (nil, parts[1]) }
-        return OperationRequest(parameters, variables: [:], mutationID: "c:\(number)")
+        return OperationRequest(parameters, variables: [:], mutationID: named ? "c:\(number)" : nil)
     }
 
     /// The socket opens and the server lets us in.

@@ -68,7 +68,7 @@ extension Pilot {
     func shows(
         sourceLocation: SourceLocation = #_sourceLocation, _ condition: (String) -> Bool
     ) async {
-        let deadline = ContinuousClock.now + .testDeadline
+        let deadline = ContinuousClock.now + .seconds(8)
         while !condition(text) {
             if ContinuousClock.now > deadline {
                 Issue.record("the screen is:\n\(text)", sourceLocation: sourceLocation)
@@ -142,9 +142,17 @@ final class TemporaryFolder: Sendable {
 /// A server that knows neither what newer editions of GraphQL have nor our extensions.
 final class PlainServer: HTTPServerHandler, WebSocketHandler {
     private let answer: @Sendable (_ query: String) -> [String]
+    private let closesAfter: String?
 
-    /// - Parameter answer: the results of an operation, as JSON.
-    init(_ answer: @escaping @Sendable (_ query: String) -> [String]) { self.answer = answer }
+    /// - Parameters:
+    ///   - closesAfter: an operation with this in it is carried out, and the connection breaks before its answer.
+    ///   - answer: the results of an operation, as JSON.
+    init(
+        closesAfter: String? = nil, _ answer: @escaping @Sendable (_ query: String) -> [String]
+    ) {
+        self.closesAfter = closesAfter
+        self.answer = answer
+    }
 
     func upgrade(_ request: HTTPRequest) -> UpgradeDecision { .accept(self) }
     func respond(to request: HTTPRequest, with responder: HTTPResponder) {
@@ -160,7 +168,10 @@ final class PlainServer: HTTPServerHandler, WebSocketHandler {
         case "connection_init": send(#"{"type":"connection_ack"}"#)
         case "subscribe":
             let id = (json["id"] ?? .null).text
-            for result in answer(json["payload"]?["query"]?.string ?? "") {
+            let query = json["payload"]?["query"]?.string ?? ""
+            let results = answer(query)
+            if let closesAfter, query.contains(closesAfter) { return connection.abort() }
+            for result in results {
                 send(#"{"type":"next","id":\#(id),"payload":\#(result)}"#)
             }
             send(#"{"type":"complete","id":\#(id)}"#)
@@ -174,11 +185,18 @@ final class PlainServer: HTTPServerHandler, WebSocketHandler {
         _ answer: @escaping @Sendable (_ query: String) -> [String],
         _ body: (_ port: Int) async throws -> Void
     ) async throws {
+        try await serve(PlainServer(answer), body)
+    }
+
+    static func serve(
+        isolation: isolated (any Actor)? = #isolation, _ server: PlainServer,
+        _ body: (_ port: Int) async throws -> Void
+    ) async throws {
         let loop = try IOLoop.start()
         do {
             let http = try await HTTPServer.start(
                 HTTPServer.Options(subprotocols: ["graphql-transport-ws"]), on: loop,
-                handler: PlainServer(answer))
+                handler: server)
             try await body(http.port)
         } catch {
             await loop.stop()

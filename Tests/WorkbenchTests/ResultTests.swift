@@ -12,9 +12,9 @@ import TodoFixtures
     private func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: text) }
 
     private func lines(_ new: String, after old: String?) throws -> [String] {
-        try ResultTree.rows(of: json(new), after: old.map(json), unconfirmed: ["u"]).map { row in
-            row.pieces.map { $0.marked }.joined()
-        }
+        var lines = ResultRows()
+        try ResultTree.add(json(new), after: old.map(json), unconfirmed: ["u"], to: &lines)
+        return lines.finished.map { row in row.pieces.map { $0.marked }.joined() }
     }
 
     @Test func aTreeMarksWhatDiffers() throws {
@@ -50,26 +50,68 @@ import TodoFixtures
         #expect(try lines(#"{"l": [{"id": "u"}]}"#, after: nil).last == #"~    id: ~~"u"~"#)
     }
 
+    /// Ids may be numbers, are of a type, and may come twice in a list.
+    @Test func elementsThatAreTheSameThingAreToldApart() throws {
+        #expect(
+            try lines(#"[{"id": 3}, {"id": 1}]"#, after: #"[{"id": 1}]"#) == [
+                "*0*", "  id: *3*", "1", "  id: 1",
+            ])
+        let old =
+            #"[{"__typename": "A", "id": "1", "x": 1}, {"__typename": "B", "id": "1", "x": 2}]"#
+        #expect(try !lines(old, after: old).contains { $0.contains("*") })
+        let twice = #"[{"id": "1", "x": 1}, {"id": "1", "x": 2}]"#
+        #expect(try !lines(twice, after: twice).contains { $0.contains("*") })
+        #expect(
+            try lines(#"[{"id": "1", "x": 1}]"#, after: twice)
+                == ["0", #"  id: "1""#, "  x: 1", "-gone-", #"-  id: "1"-"#, "-  x: 2-"])
+    }
+
     @Test func theLongestListIsATable() throws {
         let old =
-            #"{"a": [1], "u": {"e": [{"node": {"id": "1", "t": "x"}}, {"node": {"id": "2", "t": "y"}}]}}"#
+            #"{"a": [1], "u": {"e": [{"node": {"id": "1", "t": "x"}}, {"node": {"id": "2", "t": "y"}}, {"node": {"id": "3", "t": "gone"}}]}}"#
         let new =
             #"{"a": [1], "u": {"e": [{"node": {"id": "2", "t": "z\nz"}}, {"node": {"id": "1", "t": "x"}}]}}"#
-        let rows = try #require(
-            ResultTable.rows(of: json(new), after: json(old)))
+        var lines = ResultRows()
+        #expect(try ResultTable.add(json(new), after: json(old), to: &lines))
+        let rows = lines.finished
         #expect(
             rows.map { $0.pieces.map(\.marked).joined(separator: " ") } == [
-                "#u › e#", "#id# #t#", "2 *z z*", "1 x",
+                "#u › e#", "#id# #t#", "2 *z z*", "1 x", "-3- -gone-",
             ])
-        #expect(rows.map(\.record) == [nil, nil, "2", "1"])
-        #expect(try ResultTable.rows(of: json(#"{"a": [1, 2]}"#), after: nil) == nil)
+        #expect(rows.map(\.record) == [nil, nil, "2", "1", "3"])
+        #expect(try !ResultTable.add(json(#"{"a": [1, 2]}"#), after: nil, to: &lines))
+    }
+
+    /// What an edge itself has is a column, too.
+    @Test func edgesAreRowsOfTheirNodes() throws {
+        var lines = ResultRows()
+        let edges = #"{"e": [{"cursor": "c", "node": {"id": 1}}, {"cursor": "d", "node": null}]}"#
+        #expect(try ResultTable.add(json(edges), after: nil, to: &lines))
+        #expect(
+            lines.finished.map { $0.pieces.map(\.text) } == [
+                ["e"], ["id", "cursor", "node"], ["1", "c", ""], ["", "d", "null"],
+            ])
+    }
+
+    @Test func longTextsAreCutAndHiddenCharactersAreShown() throws {
+        let long = String(repeating: "a\\n", count: 100_000)
+        var lines = ResultRows()
+        try ResultTree.add(
+            json(#"{"t": "\#(long)", "u": "\u202eevil\u200b"}"#), after: nil, to: &lines)
+        let texts = lines.finished.map { $0.pieces.map(\.text).joined() }
+        #expect(texts[0].count <= ResultRows.textLimit + 5 && texts[0].hasSuffix("…"))
+        #expect(texts[1] == #"u: "\u202eevil\u200b""#)
     }
 
     @Test func moreThanAnybodyReadsIsCounted() throws {
         let many = "[" + (0..<7_000).map { "\($0)" }.joined(separator: ",") + "]"
-        let rows = try ResultTree.rows(of: json(#"{"l": \#(many)}"#), after: nil)
-        #expect(rows.count == ResultRows.limit + 1)
-        #expect(rows.last?.pieces.first?.text == "and 2001 more lines")
+        let result = KeptResult(
+            ReceivedResult(bytes: Array(#"{"data": {"l": \#(many)}}"#.utf8)), number: 1)
+        let run = ResultPage.Subject.Run(
+            title: "", state: .ended, latency: nil, count: 1, shown: result, before: nil)
+        let page = ResultPage(.init(pane: .tree, run: run, results: []))
+        #expect(page.rows.count == ResultRows.limit + 1)
+        #expect(page.rows.last?.pieces.first?.text == "and 2001 more lines")
     }
 
     @Test func theOldestResultsAreDropped() {
@@ -79,17 +121,18 @@ import TodoFixtures
                 number: number)
         }
         var kept = KeptResults()
-        for number in 1...KeptResults.limit + 5 { kept.append(result(number, 10)) }
-        #expect(kept.count == KeptResults.limit + 5)
-        #expect(kept.droppedCount == 5 && kept.byteCount == KeptResults.limit * 10)
-        #expect(kept[5] == nil && kept[6]?.number == 6)
-        #expect(kept[kept.count]?.number == kept.count && kept[kept.count + 1] == nil)
+        for number in 1...5_000 { kept.append(result(number, 10)) }
+        #expect(kept.count == 5_000 && kept.droppedCount == 0 && kept.byteCount == 50_000)
+        #expect(kept[1]?.number == 1 && kept[5_000]?.number == 5_000 && kept[5_001] == nil)
         // A large one pushes out as many as it takes, and stays itself.
-        kept.append(result(kept.count + 1, KeptResults.byteLimit))
-        #expect(kept.results.count == 1 && kept.byteCount == KeptResults.byteLimit)
-        kept.append(result(kept.count + 1, KeptResults.byteLimit + 1))
-        #expect(kept.results.map(\.number) == [KeptResults.limit + 7])
+        kept.append(result(5_001, KeptResults.byteLimit - 100))
+        #expect(kept.byteCount <= KeptResults.byteLimit && kept[5_001] != nil)
+        #expect(kept.droppedCount >= 4_990 && kept.count == 5_001)
+        #expect(kept[kept.droppedCount] == nil && kept[kept.droppedCount + 1] != nil)
+        kept.append(result(5_002, KeptResults.byteLimit + 1))
+        #expect(kept.results.map(\.number) == [5_002])
         #expect(kept[0] == nil && kept[.max] == nil)
+        #expect(kept.drop(bytes: 1) == 0)
     }
 
     /// What is inserted is always an operation of the schema.

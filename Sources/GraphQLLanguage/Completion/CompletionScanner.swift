@@ -31,6 +31,8 @@ struct CompletionScanner {
         case variableType
         /// After a definition's keyword: a name that nobody can know.
         case newName
+        /// After that name: nothing, but for the `on` of a fragment.
+        case head(isFragment: Bool)
     }
 
     private let schema: Schema
@@ -49,6 +51,8 @@ struct CompletionScanner {
     private var given: [Set<String>] = []
     /// The variables of the operation, with their types as written.
     private var variables: [(name: String, type: String)] = []
+    /// Whether the definition that is read is a fragment.
+    private var isFragment = false
     /// How deep brackets may be.
     private static let depthLimit = 200
 
@@ -94,38 +98,57 @@ struct CompletionScanner {
             guard frames.count < Self.depthLimit else { return false }
             open(kind)
         case .rightBrace, .rightBracket, .rightParenthesis:
-            guard !frames.isEmpty else { return false }
-            frames.removeLast()
+            guard let closed = frames.popLast() else { return false }
             given.removeLast()
+            if kind == .rightBracket { addToVariableType("]") }
             word = .plain
-            if kind == .rightBrace { subject = nil }
+            // What an argument's value closes says nothing of the field's selections.
+            if case .selections = closed { subject = nil }
             if kind == .rightParenthesis { arguments = nil }
-        case .spread: word = .spread
+        case .spread:
+            // Without a name it is an inline fragment on the same type.
+            subject = parent
+            location = .inlineFragment
+            word = .spread
         case .at: word = .directive
-        case .dollar: word = .variable
+        case .dollar:
+            if isInVariables { location = .variableDefinition }
+            word = .variable
         case .colon: takeColon()
-        case .bang, .equals: break
+        case .bang: addToVariableType("!")
+        case .equals: word = .value(variableType)
         default: word = .plain
         }
         return true
     }
 
+    private mutating func addToVariableType(_ text: String) {
+        if isInVariables, !variables.isEmpty { variables[variables.count - 1].type += text }
+    }
+
+    /// The type of the variable that was read last.
+    private var variableType: WrappedType? {
+        guard isInVariables, let type = variables.last?.type else { return nil }
+        return (try? TypeReference(parsing: type)).flatMap { schema.resolve($0) }
+    }
+
     private mutating func open(_ kind: TokenKind) {
         switch kind {
         case .leftBrace:
-            if frames.isEmpty {
+            switch frames.last {
+            case nil:
                 frames.append(.selections(of: subject ?? schema.rootType(of: .query)))
-            } else if case .selections = frames[frames.count - 1] {
+                subject = nil
+            case .selections:
                 frames.append(.selections(of: subject))
-            } else {
-                frames.append(.fields(of: valueType.map { schema[$0.namedType] }))
+                subject = nil
+            default: frames.append(.fields(of: valueType.map { schema[$0.namedType] }))
             }
-            subject = nil
         case .leftBracket:
             if case .value(let type) = word {
                 frames.append(.elements(type?.listItem))
             } else {
-                // The type of a variable.
+                addToVariableType("[")
                 frames.append(.variables)
                 given.append([])
                 return
@@ -152,7 +175,7 @@ struct CompletionScanner {
 
     private mutating func take(name: String) {
         switch word {
-        case .spread where name == "on", .plain where frames.isEmpty && name == "on":
+        case .spread where name == "on":
             return word = .typeCondition
         case .spread:
             subject = nil
@@ -163,12 +186,14 @@ struct CompletionScanner {
         case .directive:
             arguments = schema.directive(named: name)?.arguments ?? []
         case .variable:
-            if case .variables = frames.last { variables.append((name, "")) }
+            if isInVariables { variables.append((name, "")) }
         case .variableType:
-            if case .variables = frames.last, !variables.isEmpty {
-                variables[variables.count - 1].type = name
-            }
-        case .value, .newName: break
+            addToVariableType(name)
+        case .newName:
+            return word = .head(isFragment: isFragment)
+        case .head where name == "on":
+            return word = .typeCondition
+        case .value, .head: break
         case .plain: return takePlain(name)
         }
         word = .plain
@@ -179,15 +204,10 @@ struct CompletionScanner {
         case nil:
             variables = []
             arguments = nil
-            switch OperationType(rawValue: name) {
-            case let type?:
-                subject = schema.rootType(of: type)
-                location = DirectiveLocation(rawValue: name.uppercased())
-                word = .newName
-            case nil:
-                subject = nil
-                word = .newName
-            }
+            isFragment = name == "fragment"
+            subject = OperationType(rawValue: name).flatMap { schema.rootType(of: $0) }
+            location = DirectiveLocation(rawValue: name.uppercased())
+            word = .newName
         case .selections(let parent):
             let field = parent.flatMap { schema.field(name, on: $0) }
             subject = field.map { schema[$0.namedType] }
@@ -208,17 +228,18 @@ struct CompletionScanner {
     func suggestions() -> [Suggestion] {
         switch word {
         case .newName: []
+        case .head(let isFragment): isFragment ? [Suggestion("on", "type condition")] : []
         case .spread: [Suggestion("on", "type condition")] + fragments()
         case .typeCondition: types { $0.kind.isComposite && canBeHere($0) }
         case .variableType: types { $0.kind.isInput }
         case .directive: directives()
-        case .variable: inVariables ? [] : variables.map { Suggestion($0.name, $0.type) }
+        case .variable: isInVariables ? [] : variables.map { Suggestion($0.name, $0.type) }
         case .value(let type): values(of: type)
         case .plain: plain()
         }
     }
 
-    private var inVariables: Bool {
+    private var isInVariables: Bool {
         if case .variables = frames.last { true } else { false }
     }
 
@@ -271,9 +292,11 @@ struct CompletionScanner {
         if named.name == "Boolean" {
             values += ["true", "false"].map { Suggestion($0, "Boolean") }
         }
-        values += variables.filter { $0.type == named.name }.map {
+        let written = schema.print(type)
+        values += variables.filter { $0.type.nullable == written.nullable }.map {
             Suggestion("$" + $0.name, $0.type)
         }
+        if !type.isNonNull { values.append(Suggestion("null", written)) }
         return values
     }
 
@@ -288,7 +311,7 @@ struct CompletionScanner {
 
     private func types(where isFitting: (NamedType) -> Bool) -> [Suggestion] {
         schema.types.filter { !schema.isHidden($0.id) && !$0.name.hasPrefix("__") && isFitting($0) }
-            .map { Suggestion($0.name, $0.kind.rawValue.lowercased(), $0.description) }
+            .map { Suggestion($0.name, $0.kind.words, $0.description) }
     }
 
     /// The fragments of the document that may be spread here.
@@ -308,4 +331,14 @@ struct CompletionScanner {
             return found
         }
     }
+}
+
+extension String {
+    /// A type as written, without the signs that it is never null.
+    fileprivate var nullable: String { filter { $0 != "!" } }
+}
+
+extension TypeKind {
+    /// In the words of a sentence.
+    package var words: String { rawValue.lowercased().replacing("_", with: " ") }
 }

@@ -18,6 +18,12 @@ package struct DocumentCompletion: Sendable {
             self.description = description
             self.isDeprecated = isDeprecated
         }
+
+        var withoutColon: Suggestion {
+            guard text.hasSuffix(": ") else { return self }
+            return Suggestion(
+                String(text.dropLast(2)), detail, description, isDeprecated: isDeprecated)
+        }
     }
 
     /// What a suggestion replaces: the name around the place, in UTF-8 offsets. Empty if there is none.
@@ -39,16 +45,21 @@ package struct DocumentCompletion: Sendable {
         while start > 0, bytes[start - 1].isNameContinue { start -= 1 }
         var end = offset
         while end < bytes.count, bytes[end].isNameContinue { end += 1 }
-        if start < end, !bytes[start].isNameStart { end = start }
-        replaced = start..<max(start, end)
+        replaced = start..<end
         let written = String(decoding: bytes[start..<offset], as: UTF8.self).lowercased()
 
         var scanner = CompletionScanner(schema, source)
-        guard scanner.scan(to: start) else {
+        // A number is no name.
+        let isName = start == end || bytes[start].isNameStart
+        guard isName, scanner.scan(to: start) else {
             suggestions = []
             return
         }
-        let fitting = scanner.suggestions().filter { $0.text.lowercased().contains(written) }
+        // A colon that is there is not written again.
+        let rest = bytes[end...].drop { " \t\r\n".utf8.contains($0) }
+        let hasColon = rest.first == UInt8(ascii: ":")
+        let all = scanner.suggestions().map { hasColon ? $0.withoutColon : $0 }
+        let fitting = all.filter { $0.text.lowercased().contains(written) }
         let first = fitting.filter { $0.text.lowercased().hasPrefix(written) }
         let others = fitting.filter { !$0.text.lowercased().hasPrefix(written) }
         suggestions = Array((first + others).prefix(Self.suggestionLimit))

@@ -183,12 +183,17 @@ extension LinkMachine {
             + watchIdleness()
     }
 
+    /// Whether a mutation that may have reached the server is sent again. Without an id it could be carried out twice.
+    private func resends(_ mutation: LinkOperation) -> Bool {
+        options.resendsMutations && mutation.request.mutationID != nil
+    }
+
     /// Whether a mutation is to be sent again though the server has answered.
     private func isPutOff(_ mutation: LinkOperation, _ code: String?) -> Bool {
         let sendsAgain =
             switch code {
             // Under its id it is carried out once, and its answer says so.
-            case "OUTCOME_UNKNOWN": options.resendsMutations
+            case "OUTCOME_UNKNOWN": resends(mutation)
             // Nothing was done. Others have a caller, who learns why.
             case "OVERLOADED", "STORAGE_FULL": mutation.isUnfinished
             default: false
@@ -241,7 +246,7 @@ extension LinkMachine {
         if operation.isMutation {
             // Its response has arrived; only its completion is missing.
             if operation.responseCount > 0 { return [finish(id, nil)] }
-            if !options.resendsMutations {
+            if !resends(operation) {
                 return [finish(id, .interrupted(operation.request.name))]
             }
             if blamesMutations {
@@ -313,12 +318,25 @@ extension LinkMachine {
         return actions + (operations.isEmpty ? giveUp(error) : tryAgain(error))
     }
 
-    /// Retrying would not help: waiting operations fail. Later ones try again.
+    /// Retrying would not help: waiting operations fail. Later ones try again, and so does a link that is to have a
+    /// connection as long as the program runs: the server may think better of it.
     mutating func giveUp(_ error: TransportError) -> [LinkAction] {
-        state = isSession ? .stopped : .idle
-        failures = 0
         hasFreshToken = false
-        return failAll { _ in error } + (isSession ? [.ended(error)] : [])
+        let actions = failAll { _ in error }
+        switch options.lifetime {
+        case .whileRunning where error.code != .stopped:
+            failures += 1
+            state = .waiting
+            return actions + [.retry(attempt, failures: failures)]
+        case .whileNeeded, .whileRunning:
+            failures = 0
+            state = .idle
+            return actions
+        case .session:
+            failures = 0
+            state = .stopped
+            return actions + [.ended(error)]
+        }
     }
 
     mutating func failAll(_ error: (_ operation: String) -> TransportError) -> [LinkAction] {

@@ -25,7 +25,8 @@ package struct LinkOptions: Sendable {
     package enum Lifetime: Sendable {
         /// As long as an operation needs it.
         case whileNeeded
-        /// As long as the program runs, whether an operation needs it or not: a person looks at its state.
+        /// As long as the program runs, whether an operation needs it or not: a person looks at its state. It is made
+        /// again however the last one has ended.
         case whileRunning
         /// The same for a program that ends with it. Its first connection is made at once or never, with the program's
         /// token; a server that says goodbye (1001) ends it, as does anything that a retry would not fix; and its end

@@ -1,27 +1,26 @@
 /// Lines of text that people write.
 public struct TextEditor: PrimitiveView {
     private let text: Binding<String>
-    private let caret: Binding<Int>?
+    private let edited: Binding<EditedText>?
 
     /// - Parameter text: what is written.
     public init(text: Binding<String>) {
         self.text = text
-        caret = nil
+        edited = nil
     }
 
-    /// - Parameters:
-    ///   - text: what is written.
-    ///   - caret: where the next character will be, in characters from the beginning.
-    package init(text: Binding<String>, caret: Binding<Int>) {
-        self.text = text
-        self.caret = caret
+    /// For those who look at the caret, too.
+    package init(_ edited: Binding<EditedText>) {
+        text = Binding(
+            get: { edited.wrappedValue.text }, set: { edited.wrappedValue.text = $0 })
+        self.edited = edited
     }
 
     package func makeNode(_ context: ViewContext) -> TextEditorNode { TextEditorNode(context) }
 
     package func update(_ node: TextEditorNode, _ context: ViewContext) {
         node.text = text
-        node.ownedCaret = caret
+        node.edited = edited
     }
 }
 

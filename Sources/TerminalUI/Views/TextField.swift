@@ -91,15 +91,15 @@ package final class TextFieldNode: TextInputNode {
 /// The node of a view in which people write.
 package class TextInputNode: ViewNode {
     final var text: Binding<String> = .constant("")
-    /// Where somebody else keeps the caret's place, in characters.
-    final var ownedCaret: Binding<Int>?
+    /// The text and the caret, if somebody else keeps both.
+    final var edited: Binding<EditedText>?
     /// Nil until something was written: at the end.
     private var ownCaret: Int?
 
     /// The caret's place in the text as it is now, in characters.
     final var caretOffset: Int {
         let count = text.wrappedValue.count
-        return min(max(ownedCaret?.wrappedValue ?? ownCaret ?? count, 0), count)
+        return min(max(edited?.wrappedValue.caret ?? ownCaret ?? count, 0), count)
     }
 
     package final override var isControl: Bool { true }
@@ -109,17 +109,29 @@ package class TextInputNode: ViewNode {
         caret.text = text.wrappedValue
         guard change(&caret) else { return false }
         ownCaret = caret.offset
-        // Before the text, whose owner may look at it.
-        ownedCaret?.wrappedValue = caret.offset
-        if text.wrappedValue != caret.text { text.wrappedValue = caret.text }
+        if let edited {
+            edited.wrappedValue = EditedText(text: caret.text, caret: caret.offset)
+        } else if text.wrappedValue != caret.text { text.wrappedValue = caret.text }
         graph.needsFrame()
         return true
     }
 }
 
+/// A text that somebody writes, and where.
+package struct EditedText: Equatable, Sendable {
+    package var text: String
+    /// Where the next character will be, in characters from the beginning.
+    package var caret: Int
+
+    package init(text: String, caret: Int) {
+        self.text = text
+        self.caret = caret
+    }
+}
+
 extension StringProtocol {
     /// How many columns a line has.
-    var columnCount: Int { reduce(0) { $0 + $1.columnCount } }
+    package var columnCount: Int { reduce(0) { $0 + $1.columnCount } }
 }
 
 /// A place in a text, and what keys do there.

@@ -10,11 +10,15 @@ package final class OperationHistory {
     /// What was being written when somebody went back.
     private var draft = ""
     private let file: HistoryFile?
+    /// Told, once, that the file cannot be written.
+    var note: (@MainActor (String) -> Void)?
     /// Writes one after the other.
     private var writing: Task<Void, Never>?
 
     /// The oldest are forgotten beyond it.
-    package static let limit = 500
+    package nonisolated static let limit = 500
+    /// Longer documents, in bytes, are not remembered.
+    nonisolated static let lengthLimit = 65_536
 
     /// - Parameter file: where it is kept; nil: in memory only.
     package init(_ file: HistoryFile?) { self.file = file }
@@ -24,25 +28,41 @@ package final class OperationHistory {
     func load() async throws {
         guard let file else { return }
         let earlier = try await file.read()
-        documents = (earlier + documents).suffix(Self.limit)
+        documents = Self.merged(earlier, documents)
     }
 
-    /// - Returns: what to do once it is written.
+    /// Each document once, where it was run last.
+    nonisolated static func merged(_ earlier: [String], _ later: [String]) -> [String] {
+        (earlier.filter { !later.contains($0) } + later).suffix(limit)
+    }
+
+    /// Remembers what was run, or was put aside; nothing that is very long.
     func append(_ document: String) {
         place = nil
-        documents.removeAll { $0 == document }
-        documents = (documents + [document]).suffix(Self.limit)
+        if document.utf8.count > Self.lengthLimit { return }
+        documents = Self.merged(documents, [document])
         guard let file else { return }
-        let (documents, last) = (documents, writing)
-        writing = Task {
+        let last = writing
+        writing = Task { [weak self] in
             await last?.value
-            // Who cannot write it has it until the program ends.
-            try? await file.write(documents)
+            do {
+                try await file.append(document)
+            } catch {
+                self?.failed("The history could not be written. \(error)")
+            }
         }
+    }
+
+    private func failed(_ reason: String) {
+        note?(reason)
+        note = nil
     }
 
     /// Waits until all of it is in the file.
     package func settle() async { await writing?.value }
+
+    /// The editor has something of its own again.
+    func leave() { place = nil }
 
     /// - Parameter now: what is in the editor.
     /// - Returns: the document before the one that is shown; nil if there is none.
@@ -63,11 +83,13 @@ package final class OperationHistory {
     }
 }
 
-/// A history in a file that only its owner can read: documents may hold secrets. A JSON string a line.
+/// A history in a file that only its owner can read, as documents may hold secrets. Each line is a JSON string.
 package struct HistoryFile: Sendable {
     private let files: any FileSystem
     private let directory: String
     private let name: String
+
+    private static let byteLimit = OperationHistory.limit * OperationHistory.lengthLimit
 
     /// - Parameter directory: it is made if it is missing, with those above it.
     package init(_ files: any FileSystem, directory: String, name: String) {
@@ -78,21 +100,33 @@ package struct HistoryFile: Sendable {
 
     @concurrent
     func read() async throws -> [String] {
-        // Lines that are none were not written by us, and are passed over.
-        return try (files.contents(of: "\(directory)/\(name)") ?? [])
-            .split(separator: UInt8(ascii: "\n"))
+        guard let bytes = try files.contents(of: "\(directory)/\(name)") else { return [] }
+        // Only the end of a file that somebody else has made so long. Lines that are not ours are skipped.
+        return bytes.suffix(Self.byteLimit).split(separator: UInt8(ascii: "\n"))
             .compactMap { try? JSONValue(parsing: $0).string }
     }
 
+    /// Adds a document to what is there by now: other programs write, too. What cannot be read is not written over.
     @concurrent
-    func write(_ documents: [String]) async throws {
+    func append(_ document: String) async throws {
         var path = ""
         for part in directory.split(separator: "/", omittingEmptySubsequences: false) {
             path += part
             if !path.isEmpty { try files.createDirectory(path) }
             path += "/"
         }
+        let documents = OperationHistory.merged(try await read(), [document])
         let lines = documents.map { JSONValue.string($0).text + "\n" }.joined()
-        try files.replaceFile(name, in: directory, with: Array(lines.utf8), as: .replacePrivate)
+        // A name of our own, for no two may write into one file.
+        let aside = "\(path)\(name).\(UInt64.random(in: 0 ... .max))"
+        let file = try files.open(aside, .replacePrivate)
+        defer { file.close() }
+        do throws(FileSystemError) {
+            try file.writeAll(Array(lines.utf8), at: 0)
+            try files.rename(aside, to: path + name)
+        } catch {
+            try? files.remove(aside)
+            throw error
+        }
     }
 }

@@ -25,9 +25,13 @@ final class OperationRun: Identifiable {
     var place: Int?
     var task: Task<Void, Never>?
 
-    init(id: Int, title: String) {
+    /// Whether the time to its first result says how far away the server is.
+    let measuresConnection: Bool
+
+    init(id: Int, title: String, measuresConnection: Bool) {
         self.id = id
         self.title = title
+        self.measuresConnection = measuresConnection
     }
 
     var isRunning: Bool { state == .waiting || state == .live }
@@ -35,16 +39,19 @@ final class OperationRun: Identifiable {
     /// What of it is shown.
     var subject: ResultPage.Subject.Run {
         let number = place ?? results.count
+        let shown = results[number]
         return ResultPage.Subject.Run(
             title: title, state: state, latency: latency, count: results.count,
-            shown: results[number], before: results[number - 1])
+            droppedCount: results.droppedCount, shown: shown,
+            before: shown?.followsGap == true ? nil : results[number - 1])
     }
 
     /// Goes to another result.
     func move(by step: Int) {
         let (first, last) = (results.droppedCount + 1, results.count)
         guard first <= last else { return }
-        let next = min(max((place ?? last) + step, first), last)
+        let now = place ?? last
+        let next = step < first - now ? first : step > last - now ? last : now + step
         // At the newest, it goes on with what comes.
         place = next == last ? nil : next
     }

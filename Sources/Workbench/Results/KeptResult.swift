@@ -18,6 +18,9 @@ struct KeptResult: Sendable {
 
     var byteCount: Int { received.bytes.count }
 
+    /// Whether results before it may be missing.
+    var followsGap: Bool { received.followsGap }
+
     var content: Content { Content(received.json) }
 
     struct Content {
@@ -50,25 +53,30 @@ struct KeptResults: Sendable {
     /// Older ones that were dropped.
     private(set) var droppedCount = 0
 
-    /// Beyond either, the oldest are dropped; the newest always stays.
-    static let limit = 1_000
-    static let byteLimit = 8 << 20
+    /// Beyond it, the oldest are dropped; the newest always stays.
+    static let byteLimit = 32 << 20
 
     var count: Int { droppedCount + results.count }
 
     mutating func append(_ result: KeptResult) {
         results.append(result)
         byteCount += result.byteCount
-        var excess = max(results.count - Self.limit, 0)
-        var bytes = results.prefix(excess).reduce(byteCount) { $0 - $1.byteCount }
-        while bytes > Self.byteLimit, excess < results.count - 1 {
-            bytes -= results[excess].byteCount
-            excess += 1
+        // Many at a time, for the others move up.
+        if byteCount > Self.byteLimit { _ = drop(bytes: byteCount - Self.byteLimit * 7 / 8) }
+    }
+
+    /// Drops the oldest, so many bytes if there are as many; the newest stays.
+    /// - Returns: how many bytes it were.
+    mutating func drop(bytes: Int) -> Int {
+        let before = byteCount
+        var dropped = 0
+        while dropped < results.count - 1, before - byteCount < bytes {
+            byteCount -= results[dropped].byteCount
+            dropped += 1
         }
-        if excess == 0 { return }
-        results.removeFirst(excess)
-        byteCount = bytes
-        droppedCount += excess
+        results.removeFirst(dropped)
+        droppedCount += dropped
+        return before - byteCount
     }
 
     /// The result with a number; nil if it was dropped, or is still to come.

@@ -11,8 +11,9 @@ struct ResultPage: Equatable, Sendable {
     /// What it is to show.
     struct Subject: Sendable {
         let pane: WorkbenchScreen.Pane
+        /// Nil if nothing was run.
         let run: Run?
-        /// All that are kept, of all runs, by time; for what results tell of a record.
+        /// The results of the run that are kept, for what they tell of a record.
         let results: [KeptResult]
 
         struct Run: Sendable {
@@ -20,7 +21,10 @@ struct ResultPage: Equatable, Sendable {
             let state: OperationRun.State
             let latency: Duration?
             let count: Int
+            /// Those of them that are not kept any more.
+            let droppedCount: Int
             let shown: KeptResult?
+            /// The one before; nil if there is none to compare with.
             let before: KeptResult?
         }
     }
@@ -32,14 +36,9 @@ struct ResultPage: Equatable, Sendable {
     static func made(of subject: Subject) async -> ResultPage { ResultPage(subject) }
 
     init(_ subject: Subject) {
+        var lines = ResultRows()
         switch subject.pane {
-        case .help:
-            title = "Keys"
-            rows = Self.help
-        case .record(let id):
-            title = "Record \(id)"
-            rows = Self.record(id, in: subject.results)
-        case .tree, .table:
+        case .tree, .table, .value:
             guard let run = subject.run else {
                 title = "No results yet: Ctrl-R runs the operation, F1 shows all keys."
                 return
@@ -48,30 +47,31 @@ struct ResultPage: Equatable, Sendable {
             if let result = run.shown {
                 let content = result.content
                 about = Self.about(result, content, of: run)
-                rows = Self.rows(
-                    of: content, after: run.before?.content.data, asTable: subject.pane == .table)
+                Self.add(content, subject, to: &lines)
             }
-            rows += Self.failure(of: run)
+            if case .failed(let reason) = run.state { Self.add(message: reason, to: &lines) }
         }
+        rows = lines.finished
     }
 
-    private static func rows(
-        of content: KeptResult.Content, after before: JSONValue?, asTable: Bool
-    ) -> [ResultRow] {
-        var lines = ResultRows()
-        for error in content.errors { lines.add(line(of: error), .removed) }
-        guard let data = content.data else { return lines.finished }
+    private static func add(
+        _ content: KeptResult.Content, _ subject: Subject, to lines: inout ResultRows
+    ) {
+        if case .value(let path, let record) = subject.pane {
+            return add(valueAt: path, of: content, record, subject.results, to: &lines)
+        }
+        for error in content.errors { add(message: message(of: error), to: &lines) }
+        guard let data = content.data else { return }
+        let before = subject.run?.before?.content.data
         let unconfirmed = content.optimisticRecords
-        if asTable {
-            if let rows = ResultTable.rows(of: data, after: before, unconfirmed: unconfirmed) {
-                lines.add(rows)
-                return lines.finished
-            }
+        if subject.pane == .table {
+            if ResultTable.add(data, after: before, unconfirmed: unconfirmed, to: &lines) { return }
             lines.add("There is no list in this result.", .unconfirmed)
         }
-        lines.add(ResultTree.rows(of: data, after: before, unconfirmed: unconfirmed))
-        return lines.finished
+        ResultTree.add(data, after: before, unconfirmed: unconfirmed, to: &lines)
     }
+
+    // MARK: About
 
     private static func about(_ run: Subject.Run) -> String {
         let state =
@@ -91,7 +91,11 @@ struct ResultPage: Equatable, Sendable {
     ) -> String {
         var parts = ["result \(result.number) of \(run.count)"]
         // The time of day, to the millisecond.
-        parts.append(String(RFC3339.text(microseconds: result.time).dropFirst(11).prefix(12)))
+        parts.append(String(RFC3339.text(microseconds: result.time).dropFirst(11).prefix(12)) + "Z")
+        if result.number == run.droppedCount + 1, run.droppedCount > 0 {
+            parts.append("older ones were dropped")
+        }
+        if result.followsGap { parts.append("some before it may be missing") }
         if content.isOptimistic { parts.append("not confirmed") }
         if let cursor = content.cursor {
             // Its last part is the place in the log.
@@ -102,81 +106,121 @@ struct ResultPage: Equatable, Sendable {
         return parts.joined(separator: "  ")
     }
 
-    private static func failure(of run: Subject.Run) -> [ResultRow] {
-        guard case .failed(let reason) = run.state else { return [] }
-        return [ResultRow(id: -1, pieces: [.init(text: reason, mark: .removed)])]
-    }
+    // MARK: Errors
 
-    private static func line(of error: JSONValue) -> String {
+    private static func message(of error: JSONValue) -> String {
         let message = error["message"]?.string ?? error.text
         let code = error["extensions"]?["code"]?.string.map { " (\($0))" } ?? ""
         let path = error["path"].map { " at \($0.text)" } ?? ""
         return message + code + path
     }
 
-    // MARK: A record
+    /// All of it, in as many rows as it takes.
+    private static func add(message: String, to lines: inout ResultRows) {
+        add(message, .removed, to: &lines)
+    }
 
-    /// What results have told of a record, newest first.
-    private static func record(_ id: String, in results: [KeptResult]) -> [ResultRow] {
-        var lines = ResultRows()
+    private static func add(
+        _ text: String, _ mark: ResultRow.Piece.Mark, to lines: inout ResultRows
+    ) {
+        var rest = text[...]
+        repeat {
+            let line = rest.prefix { !$0.isNewline }.prefix(ResultRows.textLimit)
+            lines.add(String(line), mark)
+            rest = rest[line.endIndex...]
+            if rest.first?.isNewline == true { rest = rest.dropFirst() }
+        } while !rest.isEmpty
+    }
+
+    // MARK: One value
+
+    /// So much of the newest results is looked at for what they tell of a record, in bytes.
+    private static let toldLimit = 1 << 20
+
+    /// The whole value, and what the operation's results told of the record that it belongs to.
+    private static func add(
+        valueAt path: [String], of content: KeptResult.Content, _ record: String?,
+        _ results: [KeptResult], to lines: inout ResultRows
+    ) {
+        lines.add(path.isEmpty ? "The result" : path.joined(separator: " › "), .heading)
+        switch content.data.flatMap({ $0.value(at: path) }) {
+        case .string(let text)?: add(text, .none, to: &lines)
+        case let value? where value.isComposite: ResultTree.add(value, after: nil, to: &lines)
+        case let value?: lines.add(value.text)
+        case nil: lines.add("It is not in this result.", .unconfirmed)
+        }
+        guard let record else { return }
+        lines.add("")
+        lines.add("\(record), as this operation's results tell it, newest first", .heading)
+        var budget = toldLimit
+        let newest = results.reversed().prefix { result in
+            budget -= result.byteCount
+            return budget > 0
+        }
+        for change in changes(of: record, in: newest.reversed()).reversed() {
+            lines.add("\(RFC3339.text(microseconds: change.time))  \(change.text)")
+        }
+    }
+
+    private static func changes(
+        of record: String, in results: [KeptResult]
+    ) -> [(time: Int64, text: String)] {
         var last: [String: JSONValue] = [:]
         var changes: [(time: Int64, text: String)] = []
         for result in results {
-            for object in result.content.data?.objects(withID: id) ?? [] {
-                for member in object where !member.value.isComposite {
-                    let old = last.updateValue(member.value, forKey: member.key)
+            for object in result.content.data?.objects(withID: record) ?? [] {
+                // Ids may be of a type.
+                let type = object["__typename"]?.string.map { $0 + "." } ?? ""
+                for member in object where !member.value.isComposite && member.key != "__typename" {
+                    let name = type + member.key
+                    let old = last.updateValue(member.value, forKey: name)
                     if old == member.value { continue }
                     let change = old.map { "\($0.text) -> " } ?? ""
-                    changes.append((result.time, "\(member.key)  \(change)\(member.value.text)"))
+                    changes.append((result.time, "\(name)  \(change)\(member.value.text)"))
                 }
             }
         }
-        lines.add("As the results here tell it", .heading)
-        for (name, value) in last.sorted(by: { $0.key < $1.key }) {
-            lines.add("\(name): \(value.text)")
-        }
-        lines.add("")
-        lines.add("What changed, newest first", .heading)
-        for change in changes.reversed() {
-            lines.add("\(RFC3339.text(microseconds: change.time))  \(change.text)")
-        }
-        return lines.finished
+        return changes
     }
 
     // MARK: Help
 
-    private static var help: [ResultRow] {
-        var lines = ResultRows()
-        for line in [
-            "Tab, Shift-Tab    go from part to part: schema, operations, editor, variables, results",
-            "Ctrl-R F5         run the operation at the caret",
-            "Ctrl-X            stop the operation that is shown",
-            "F2, v             results as a tree or as a table",
-            "q, Ctrl-C         leave",
-            "",
-            "In the schema",
-            "Enter Right Left  open and close",
-            "i                 write the field into the editor",
-            "/                 search; Escape ends it",
-            "",
-            "In the editor",
-            "Tab               take the suggestion",
-            "Ctrl-N Ctrl-P     choose another one; without suggestions, go through the history",
-            "Ctrl-Up, Ctrl-Down  the history",
-            "Escape            no suggestions",
-            "Ctrl-O            empty it; what was in it is in the history",
-            "",
-            "In the operations",
-            "Enter             show the results of this one",
-            "x                 stop it",
-            "",
-            "In the results",
-            "Left Right < >    the result before, after, the first, the newest",
-            "Enter             the record of the line, and what results told of it",
-            "Escape            back to the result",
-        ] { lines.add(line) }
-        return lines.finished
-    }
+    static let help = [
+        "Tab, Shift-Tab    the next part: schema, operations, editor, variables, results",
+        "Ctrl-R F5         run the operation at the caret",
+        "Ctrl-X            stop the operation that is shown",
+        "F2                results as a tree or as a table",
+        "Escape            back to the results",
+        "q, Ctrl-C         leave (q not while you type)",
+        "",
+        "In the schema",
+        "Enter Right Left  open and close",
+        "i                 write the field into the editor",
+        "/                 search; Escape ends the search",
+        "",
+        "In the editor",
+        "Tab               take the suggestion",
+        "Ctrl-N Ctrl-P     the next suggestion, the one before; without suggestions: the history",
+        "Ctrl-Up Ctrl-Down the history of operations",
+        "Escape            hide the suggestions",
+        "Ctrl-O            empty the editor; what was in it goes into the history",
+        "",
+        "In the list of operations",
+        "Enter             show the results of this one",
+        "x                 stop it",
+        "",
+        "In the results",
+        "Left Right < >    the result before, the next one, the first, the newest",
+        "v                 tree or table",
+        "Enter             the whole value, and what results told of its record",
+        "yellow            differs from the result before",
+        "red               gone since the result before, or an error",
+        "grey              not confirmed yet",
+        "",
+        "The newest results of an operation are kept, up to 32 MiB, and of all up to 128 MiB.",
+        "",
+        "Escape, F1        back",
+    ]
 }
 
 extension Duration {
@@ -195,12 +239,23 @@ extension JSONValue {
         }
     }
 
+    /// What names and indexes lead to.
+    func value(at path: some Collection<String>) -> JSONValue? {
+        guard let name = path.first else { return self }
+        switch self {
+        case .object(let object): return object[name]?.value(at: path.dropFirst())
+        case .array(let elements):
+            guard let index = Int(name), elements.indices.contains(index) else { return nil }
+            return elements[index].value(at: path.dropFirst())
+        default: return nil
+        }
+    }
+
     /// The objects in it that have an id.
     func objects(withID id: String) -> [JSONObject] {
         switch self {
         case .object(let object):
-            (self["id"]?.string == id ? [object] : [])
-                + object.flatMap { $0.value.objects(withID: id) }
+            (recordID == id ? [object] : []) + object.flatMap { $0.value.objects(withID: id) }
         case .array(let elements): elements.flatMap { $0.objects(withID: id) }
         default: []
         }

@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// A line that shows a part of a result.
 struct ResultRow: Identifiable, Hashable, Sendable {
     /// A piece of it.
@@ -6,7 +8,7 @@ struct ResultRow: Identifiable, Hashable, Sendable {
             case none
             /// It differs from the result before.
             case changed
-            /// It was in the result before.
+            /// It was in the result before; or it is an error.
             case removed
             /// It is not confirmed.
             case unconfirmed
@@ -21,35 +23,57 @@ struct ResultRow: Identifiable, Hashable, Sendable {
 
     let id: Int
     var pieces: [Piece]
+    /// Which value of the result it shows; nil if none.
+    var path: [String]?
     /// The id of the object that it belongs to.
     var record: String?
 }
 
 /// Collects rows up to as many as anybody reads.
-struct ResultRows {
-    private(set) var rows: [ResultRow] = []
+struct ResultRows: Sendable {
+    private var rows: [ResultRow] = []
     private var moreCount = 0
 
     static let limit = 5_000
+    /// So much of a text is shown in a row, in characters.
+    static let textLimit = 300
 
-    mutating func add(_ pieces: [ResultRow.Piece], record: String? = nil) {
+    mutating func add(
+        _ pieces: [ResultRow.Piece], path: [String]? = nil, record: String? = nil
+    ) {
         if rows.count >= Self.limit { return moreCount += 1 }
-        rows.append(ResultRow(id: rows.count, pieces: pieces, record: record))
+        let pieces = pieces.map { piece in
+            var piece = piece
+            // What cannot be seen is written as JSON does.
+            piece.text = piece.text.cut(to: Self.textLimit).inOneLine.printable
+            return piece
+        }
+        rows.append(ResultRow(id: rows.count, pieces: pieces, path: path, record: record))
     }
 
     mutating func add(_ text: String, _ mark: ResultRow.Piece.Mark = .none) {
         add([.init(text: text, mark: mark)])
     }
 
-    mutating func add(_ rows: [ResultRow]) {
-        for row in rows { add(row.pieces, record: row.record) }
-    }
-
     /// All of them, and how many there would be more.
     var finished: [ResultRow] {
         if moreCount == 0 { return rows }
-        return rows + [
-            ResultRow(id: rows.count, pieces: [.init(text: "and \(moreCount) more lines")])
-        ]
+        let more = ResultRow.Piece(text: "and \(moreCount) more lines", mark: .unconfirmed)
+        return rows + [ResultRow(id: rows.count, pieces: [more])]
+    }
+}
+
+extension String {
+    /// In one line, whatever others have written.
+    var inOneLine: String {
+        contains(where: \.isNewline)
+            ? split(whereSeparator: \.isNewline).joined(separator: " ") : self
+    }
+
+    /// Its beginning, with "…" if there is more.
+    func cut(to count: Int) -> String {
+        guard let end = index(startIndex, offsetBy: count, limitedBy: endIndex), end < endIndex
+        else { return self }
+        return self[..<end] + "…"
     }
 }

@@ -2,19 +2,18 @@ import RelayJSON
 
 /// A value as indented lines, with what differs from the one before marked.
 struct ResultTree {
-    private var lines = ResultRows()
+    private var lines: ResultRows
     private let unconfirmed: Set<String>
 
     /// - Parameter old: the value before; nil if there is none to compare with.
-    static func rows(
-        of value: JSONValue, after old: JSONValue?, unconfirmed: Set<String> = []
-    ) -> [ResultRow] {
-        var tree = ResultTree(unconfirmed: unconfirmed)
-        tree.add(value, old.map(Old.value) ?? .unknown, name: "", Place())
-        return tree.lines.finished
+    static func add(
+        _ value: JSONValue, after old: JSONValue?, unconfirmed: Set<String> = [],
+        to lines: inout ResultRows
+    ) {
+        var tree = ResultTree(lines: lines, unconfirmed: unconfirmed)
+        tree.add(value, old.map(Old.value) ?? .unknown, Place())
+        lines = tree.lines
     }
-
-    private init(unconfirmed: Set<String>) { self.unconfirmed = unconfirmed }
 
     /// What was where a value is now.
     fileprivate enum Old {
@@ -32,88 +31,88 @@ struct ResultTree {
         }
     }
 
-    /// Where a line stands.
+    /// Where a value stands.
     private struct Place {
-        var depth = 0
+        var path: [String] = []
+        var label = ""
         var record: String?
         /// Whether all of it was in the value before, and is gone.
         var isRemoved = false
 
-        var inner: Place {
+        /// The whole result has no line, and is not above anything.
+        var isRoot: Bool { path.isEmpty }
+
+        func inner(_ name: String) -> Place {
             var place = self
-            place.depth += 1
+            place.path.append(name)
+            place.label = name
             return place
         }
     }
 
-    private mutating func add(_ value: JSONValue, _ old: Old, name: String, _ place: Place) {
+    private mutating func add(_ value: JSONValue, _ old: Old, _ place: Place) {
         var place = place
-        if let id = value["id"]?.string { place.record = id }
+        if let id = value.recordID { place.record = id }
         switch value {
         case .object(let object) where !object.isEmpty:
-            write(name, old.isNothing ? "" : nil, old, place)
-            // What has no name has no line, and is not above anything.
-            let inner = name.isEmpty ? place : place.inner
-            for member in object {
-                add(member.value, old[member.key], name: member.key, inner)
-            }
+            writeHead(place, isNew: old.isNothing)
+            for member in object { add(member.value, old[member.key], place.inner(member.key)) }
         case .array(let elements) where !elements.isEmpty:
-            write(name, nil, old, place)
-            add(elements, old, place.inner)
-        default:
-            write(name, value.text, old.isSame(as: value) ? .unknown : old, place)
+            writeHead(place, isNew: old.isNothing)
+            add(elements, old, place)
+        default: write(value, place, isChanged: !old.isSame(as: value))
         }
     }
 
-    /// Elements are those of before by their ids, or by their places if they have none.
     private mutating func add(_ elements: [JSONValue], _ old: Old, _ place: Place) {
         guard case .value(let value) = old, let olds = value.array else {
             for (index, element) in elements.enumerated() {
-                add(element, old.isUnknown ? .unknown : .nothing, name: "\(index)", place)
+                add(element, old.isUnknown ? .unknown : .nothing, place.inner("\(index)"))
             }
             return
         }
-        let byID = Dictionary(
-            olds.compactMap { old in old.identity.map { ($0, old) } },
-            uniquingKeysWith: { a, _ in a })
+        let before = Counterparts(olds)
+        var taken = Counterparts.Taken()
         for (index, element) in elements.enumerated() {
-            let before =
-                if let identity = element.identity { byID[identity] } else {
-                    index < olds.count ? olds[index] : nil
-                }
-            add(element, before.map(Old.value) ?? .nothing, name: "\(index)", place)
+            let old = before.counterpart(of: element, at: index, &taken)
+            add(element, old.map(Old.value) ?? .nothing, place.inner("\(index)"))
         }
-        let now = Set(elements.compactMap(\.identity))
-        let gone =
-            now.isEmpty && byID.isEmpty
-            ? Array(olds.dropFirst(elements.count))
-            : olds.filter { old in old.identity.map { !now.contains($0) } ?? false }
-        for value in gone {
-            var place = place
+        for value in before.others(than: taken, after: elements.count) {
+            var place = place.inner("gone")
             place.isRemoved = true
-            add(value, .unknown, name: "gone", place)
+            add(value, .unknown, place)
         }
     }
 
-    /// - Parameter text: nil for what has lines of its own.
-    private mutating func write(_ name: String, _ text: String?, _ old: Old, _ place: Place) {
-        let indent = String(repeating: "  ", count: place.depth)
-        if name.isEmpty, text == nil || text == "" { return }
-        var mark = ResultRow.Piece.Mark.none
-        if let record = place.record, unconfirmed.contains(record) { mark = .unconfirmed }
-        if !old.isUnknown, text != nil { mark = .changed }
-        if place.isRemoved { mark = .removed }
-        let label = name.isEmpty ? "" : name + (text.map { $0.isEmpty ? "" : ": " } ?? "")
-        if mark == .removed || text == "" {
-            lines.add(
-                [.init(text: indent + label + (text ?? ""), mark: mark)], record: place.record)
-        } else {
-            lines.add(
-                [
-                    .init(
-                        text: indent + label, mark: mark == .unconfirmed ? .unconfirmed : .none)
-                ] + (text.map { [.init(text: $0, mark: mark)] } ?? []), record: place.record)
-        }
+    // MARK: Lines
+
+    private func label(_ place: Place) -> String {
+        // The whole result is the value at no path.
+        String(repeating: "  ", count: max(place.path.count - 1, 0)) + place.label
+    }
+
+    private func mark(_ place: Place) -> ResultRow.Piece.Mark {
+        if place.isRemoved { return .removed }
+        return place.record.map(unconfirmed.contains) == true ? .unconfirmed : .none
+    }
+
+    /// The line of what has lines of its own.
+    private mutating func writeHead(_ place: Place, isNew: Bool) {
+        if place.isRoot { return }
+        let mark = isNew && !place.isRemoved ? .changed : mark(place)
+        add([.init(text: label(place), mark: mark)], place)
+    }
+
+    private mutating func write(_ value: JSONValue, _ place: Place, isChanged: Bool) {
+        let mark = mark(place)
+        var pieces: [ResultRow.Piece] = []
+        if !place.isRoot { pieces.append(.init(text: label(place) + ": ", mark: mark)) }
+        pieces.append(.init(text: value.text, mark: isChanged ? .changed : mark))
+        add(pieces, place)
+    }
+
+    private mutating func add(_ pieces: [ResultRow.Piece], _ place: Place) {
+        lines.add(pieces, path: place.isRemoved ? nil : place.path, record: place.record)
     }
 }
 
@@ -127,12 +126,5 @@ extension ResultTree.Old {
         case .nothing: false
         case .value(let old): old == value
         }
-    }
-}
-
-extension JSONValue {
-    /// What tells an element of a list from others: its id, or that of an edge's node.
-    var identity: String? {
-        self["id"]?.string ?? self["node"]?["id"]?.string ?? self["cursor"]?.string
     }
 }

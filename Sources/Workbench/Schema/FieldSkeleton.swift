@@ -43,7 +43,7 @@ struct FieldSkeleton {
             let node = schema[edges.namedType].field("node")
         {
             let inner = selections(of: schema[node.namedType], depth: depth + 1)
-            let nodes = "node {\n" + inner.indented + "\n}"
+            let nodes = inner.isEmpty ? "node" : "node {\n" + inner.indented + "\n}"
             return "edges {\n" + nodes.indented + "\n}"
         }
         let leaves = type.fields.filter { field in
@@ -74,7 +74,11 @@ struct FieldSkeleton {
         case .enum: return named.values.first?.name ?? "null"
         case .inputObject:
             guard depth < 5 else { return "{}" }
-            let fields = named.inputFields.filter(\.isRequired).map {
+            // Of some inputs exactly one field is given.
+            let needed =
+                named.isOneOf
+                ? Array(named.inputFields.prefix(1)) : named.inputFields.filter(\.isRequired)
+            let fields = needed.map {
                 "\($0.name): \(value(of: $0.type, depth: depth + 1))"
             }
             return fields.isEmpty ? "{}" : "{ \(fields.joined(separator: ", ")) }"

@@ -29,13 +29,13 @@ struct SchemaOutline: Sendable {
         var depth: Int { id.count - 1 }
     }
 
-    private let schema: Schema
+    let schema: Schema
     private var open: Set<[String]> = []
     /// Only what has this in its name is shown.
     var filter = "" { didSet { rows = makeRows() } }
     private(set) var rows: [Row] = []
 
-    /// More rows than anybody reads are cut off.
+    /// More rows than anybody reads are left out, and the last one says so.
     private static let rowLimit = 10_000
     /// A schema goes round in circles.
     private static let depthLimit = 30
@@ -59,10 +59,17 @@ struct SchemaOutline: Sendable {
 
     private func makeRows() -> [Row] {
         var rows: [Row] = []
-        if !filter.isEmpty {
-            for row in found() { add(row, to: &rows) }
-            return rows
+        if filter.isEmpty { addRoots(to: &rows) } else { addFound(to: &rows) }
+        if rows.count >= Self.rowLimit {
+            rows.append(
+                Row(
+                    id: ["…"], subject: .detail, name: "", rest: "and more: search with /",
+                    isDeprecated: false, canOpen: false))
         }
+        return rows
+    }
+
+    private func addRoots(to rows: inout [Row]) {
         for operation in OperationType.allCases {
             guard let type = schema.rootType(of: operation) else { continue }
             add(
@@ -74,13 +81,12 @@ struct SchemaOutline: Sendable {
             Row(
                 id: ["types"], subject: .group, name: "types", rest: "", isDeprecated: false,
                 canOpen: true), to: &rows)
-        return rows
     }
 
     private func add(_ row: Row, to rows: inout [Row]) {
-        guard rows.count < Self.rowLimit, row.id.count <= Self.depthLimit else { return }
+        guard rows.count < Self.rowLimit else { return }
         var row = row
-        row.isOpen = row.canOpen && open.contains(row.id)
+        row.isOpen = row.canOpen && open.contains(row.id) && row.id.count < Self.depthLimit
         rows.append(row)
         if row.isOpen { for inner in self.rows(in: row) { add(inner, to: &rows) } }
     }
@@ -114,17 +120,20 @@ struct SchemaOutline: Sendable {
             + type.inputFields.map { row($0, in: path) }
             + type.values.map { value in
                 Row(
-                    id: path + [value.name], subject: .detail, name: value.name,
+                    id: path + ["=" + value.name], subject: .detail, name: value.name,
                     rest: value.description.map { "  \($0)" } ?? "",
                     isDeprecated: value.deprecationReason != nil, canOpen: false)
             }
     }
 
-    private func row(_ field: SchemaField, of type: NamedType, in path: [String]) -> Row {
+    private func row(
+        _ field: SchemaField, of type: NamedType, in path: [String], called name: String? = nil
+    ) -> Row {
         let arguments = field.arguments.map(\.name).joined(separator: ", ")
         let target = schema[field.namedType]
         return Row(
-            id: path + [field.name], subject: .field(field.name, of: type.name), name: field.name,
+            id: path + [name ?? field.name], subject: .field(field.name, of: type.name),
+            name: name ?? field.name,
             rest: (arguments.isEmpty ? "" : "(\(arguments))") + ": \(schema.print(field.type))",
             isDeprecated: field.deprecationReason != nil,
             canOpen: !field.arguments.isEmpty || field.description != nil || target.hasContent)
@@ -141,8 +150,8 @@ struct SchemaOutline: Sendable {
 
     private func row(_ type: NamedType, in path: [String]) -> Row {
         Row(
-            id: path + [type.name], subject: .type(type.name), name: type.name,
-            rest: "  \(type.kind.rawValue.lowercased())", isDeprecated: false,
+            id: path + ["<" + type.name], subject: .type(type.name), name: type.name,
+            rest: "  \(type.kind.words)", isDeprecated: false,
             canOpen: type.hasContent || type.description != nil)
     }
 
@@ -161,21 +170,15 @@ struct SchemaOutline: Sendable {
 
     // MARK: Searching
 
-    private func found() -> [Row] {
+    private func addFound(to rows: inout [Row]) {
         let filter = filter.lowercased()
-        var rows: [Row] = []
-        for type in visibleTypes {
-            if type.name.lowercased().contains(filter) { rows.append(row(type, in: [])) }
+        for type in visibleTypes where rows.count < Self.rowLimit {
+            if type.name.lowercased().contains(filter) { add(row(type, in: []), to: &rows) }
             for field in type.fields where field.name.lowercased().contains(filter) {
-                let row = row(field, of: type, in: [type.name + "."])
-                rows.append(
-                    Row(
-                        id: ["\(type.name).\(field.name)"], subject: row.subject,
-                        name: "\(type.name).\(field.name)", rest: row.rest,
-                        isDeprecated: row.isDeprecated, canOpen: row.canOpen))
+                let name = "\(type.name).\(field.name)"
+                add(row(field, of: type, in: [], called: name), to: &rows)
             }
         }
-        return rows
     }
 }
 

@@ -55,15 +55,15 @@ import Testing
         ("{ nothing { |", []),
         ("{ user(|", ["id: ", "filter: ", "order: "]),
         ("{ user(id: \"a\", |", ["filter: ", "order: "]),
-        ("{ user(order: |", ["ASCENDING", "DESCENDING"]),
+        ("{ user(order: |", ["ASCENDING", "DESCENDING", "null"]),
         ("{ user(order: DE|", ["DESCENDING"]),
         ("{ user(filter: { |", ["text: ", "not: ", "orders: "]),
         ("{ user(filter: { text: \"a\" not: { |", ["text: ", "not: ", "orders: "]),
         ("{ user(filter: { orders: [|", ["ASCENDING", "DESCENDING"]),
         ("{ user(filter: { orders: [ASCENDING, |", ["ASCENDING", "DESCENDING"]),
         ("{ user(filter: { orders: [ASCENDING] |", ["text: ", "not: "]),
-        ("{ user { todos(complete: |", ["true", "false"]),
-        ("query ($o: Order, $n: Int) { user(order: |", ["ASCENDING", "DESCENDING", "$o"]),
+        ("{ user { todos(complete: |", ["true", "false", "null"]),
+        ("query ($o: Order, $n: Int) { user(order: |", ["ASCENDING", "DESCENDING", "$o", "null"]),
         ("query ($o: [Order!]!, $n: Int) { user(id: $|", ["o", "n"]),
         ("query ($|", []),
         (
@@ -81,6 +81,31 @@ import Testing
         ("fragment F on |", ["Query", "Mutation", "Node", "User", "Todo"]),
         ("fragment F on Todo { |", ["id", "text", "user", "__typename"]),
         ("fragment F on Todo { id } query { user { na|", ["name", "oldName", "__typename"]),
+        // What stands in arguments does not hide what the field is.
+        (
+            "mutation { addTodo(input: { text: \"a\", userId: \"b\" }) { na|",
+            ["name", "oldName", "__typename"]
+        ),
+        ("{ user(filter: { not: { orders: [ASCENDING] } }) { todos { te|", ["text"]),
+        ("mutation ($i: AddTodo = { text: \"a\" }) { |", ["addTodo", "__typename"]),
+        ("{ user @include(if: true) { na|", ["name", "oldName", "__typename"]),
+        ("{ user(order: ASCENDING) @skip(if: false) { todos(first: 1) { te|", ["text"]),
+        // An inline fragment without a type is on the same one.
+        ("{ user { todos { id } ... { na|", ["name", "oldName", "__typename"]),
+        ("{ user { ... @include(if: true) { na|", ["name", "oldName", "__typename"]),
+        ("{ user { id ... @in|", ["include"]),
+        // Heads of definitions.
+        ("query A |", []),
+        ("fragment F |", ["on"]),
+        ("query ($o: Order = |", ["ASCENDING", "DESCENDING", "null"]),
+        ("query ($o: [Order!] = [|", ["ASCENDING", "DESCENDING"]),
+        ("query ($a: [Order!], $b: Order!) { user(order: |", ["ASCENDING", "DESCENDING", "$b", "null"]),
+        ("query ($o: Order @|", []),
+        // An argument that has its colon.
+        ("{ user(i|d: 1) }", ["id", "filter"]),
+        ("{ user(filter: { te| : 1 }) }", ["text"]),
+        ("{ user(first: 12|) }", []),
+        ("{ user(first: 1a|) }", []),
         // Nothing to say in strings and comments, and after what is no GraphQL.
         ("{ user(id: \"|", []),
         ("{ user(id: \"|\") }", []),

@@ -1,0 +1,182 @@
+import GraphQLLanguage
+import TerminalUI
+
+/// What is to be seen of the editor.
+struct EditorState: Equatable {
+    var edited = EditedText(text: "", caret: 0)
+    var suggestions: [DocumentCompletion.Suggestion] = []
+    /// Which of them is chosen.
+    var chosen = 0
+    /// What is wrong with what is typed.
+    var problem: String?
+
+    var isBlank: Bool { edited.text.allSatisfy(\.isWhitespace) }
+
+    /// The suggestions that there is room for, around the one that is chosen.
+    var shownSuggestions: ArraySlice<DocumentCompletion.Suggestion> {
+        let start = min(max(chosen - 2, 0), max(suggestions.count - Self.suggestionRows, 0))
+        return suggestions[start..<min(start + Self.suggestionRows, suggestions.count)]
+    }
+
+    /// Which of them is chosen, if there are more than can be seen.
+    var suggestionCount: String? {
+        suggestions.count > Self.suggestionRows ? "\(chosen + 1) of \(suggestions.count)" : nil
+    }
+
+    var chosenSuggestion: DocumentCompletion.Suggestion? {
+        suggestions.indices.contains(chosen) ? suggestions[chosen] : nil
+    }
+
+    private static let suggestionRows = 5
+}
+
+/// An operation that is being written: what is wrong with it, what could come next, and what was written before.
+@MainActor
+final class DocumentEditor {
+    private(set) var state = EditorState() { didSet { if state != oldValue { changed() } } }
+    /// Nil as long as it is not known.
+    var schema: Schema? { didSet { check() } }
+    private let history: OperationHistory
+    private let changed: @MainActor () -> Void
+    private let note: @MainActor (String) -> Void
+    /// What of the document a suggestion replaces, in UTF-8 bytes.
+    private var replaced = 0..<0
+
+    /// Longer documents are not looked at while they are typed: it is done at each key.
+    static let checkedLength = 8_192
+
+    init(
+        _ history: OperationHistory, changed: @escaping @MainActor () -> Void,
+        note: @escaping @MainActor (String) -> Void
+    ) {
+        self.history = history
+        self.changed = changed
+        self.note = note
+    }
+
+    var text: String { state.edited.text }
+
+    /// In UTF-8 bytes.
+    var caretOffset: Int { text.prefix(max(state.edited.caret, 0)).utf8.count }
+
+    // MARK: Changes
+
+    /// Somebody has typed.
+    func edit(_ edited: EditedText) {
+        // What was recalled and then changed is a draft of its own.
+        if edited.text != text { history.leave() }
+        state.edited = edited
+        check()
+    }
+
+    private func replace(with text: String, caret: Int) {
+        state.edited = EditedText(text: text, caret: min(caret, text.count))
+        check()
+        state.suggestions = []
+    }
+
+    /// Writes an operation in place of what is there, which goes into the history.
+    func replace(withOperation text: String, caret: Int) {
+        putAside()
+        replace(with: text, caret: caret)
+    }
+
+    /// Writes something where the caret is, apart from the words around it.
+    func insert(_ inserted: String, caret: Int) {
+        let before = String(text.prefix(max(state.edited.caret, 0)))
+        let after = String(text.dropFirst(before.count))
+        let isApart = before.last.map { $0.isWhitespace || "{(".contains($0) } ?? true
+        let start = before + (isApart ? "" : " ")
+        let end = after.first.map(\.isWhitespace) ?? true ? "" : " "
+        replace(with: start + inserted + end + after, caret: start.count + caret)
+    }
+
+    func hideSuggestions() { state.suggestions = [] }
+
+    private func putAside() {
+        if !state.isBlank { history.append(text) }
+    }
+
+    // MARK: Checks
+
+    private func check() {
+        let isChecked = !state.isBlank && text.utf8.count <= Self.checkedLength
+        var next = state
+        next.problem = isChecked ? problem() : nil
+        next.suggestions = isChecked ? suggestions() : []
+        next.chosen = 0
+        state = next
+    }
+
+    private func problem() -> String? {
+        do throws(DocumentError) {
+            let document = try Document(parsing: text)
+            return schema.flatMap { document.validate(against: $0).first?.description }
+        } catch {
+            return error.description
+        }
+    }
+
+    private func suggestions() -> [DocumentCompletion.Suggestion] {
+        guard let schema else { return [] }
+        let completion = DocumentCompletion(of: text, at: caretOffset, in: schema)
+        replaced = completion.replaced
+        let before = text.utf8.prefix(replaced.lowerBound)
+        let written = text.utf8.dropFirst(before.count).prefix(replaced.count)
+        // What is written as it would be suggested needs no suggestion, and after a bracket Tab goes on.
+        let isComplete =
+            completion.suggestions.count == 1
+            && completion.suggestions.allSatisfy { written.elementsEqual($0.text.utf8) }
+        let last = before.last { !" \n".utf8.contains($0) }
+        let isAfterBracket = written.isEmpty && (last.map { "})".utf8.contains($0) } ?? true)
+        return isComplete || isAfterBracket ? [] : completion.suggestions
+    }
+
+    // MARK: Keys
+
+    /// Keys that the text has no use for.
+    /// - Returns: whether the key means something here.
+    func press(_ key: KeyPress) -> Bool {
+        if let suggestion = state.chosenSuggestion {
+            switch key {
+            case KeyPress(.tab):
+                accept(suggestion)
+                return true
+            case KeyPress(.escape):
+                hideSuggestions()
+                return true
+            case KeyPress(.character("n"), .control):
+                state.chosen = min(state.chosen + 1, state.suggestions.count - 1)
+                return true
+            case KeyPress(.character("p"), .control):
+                state.chosen = max(state.chosen - 1, 0)
+                return true
+            default: break
+            }
+        }
+        switch key {
+        case KeyPress(.up, .control), KeyPress(.up, .alt), KeyPress(.character("p"), .control):
+            if let earlier = history.back(from: text) {
+                replace(with: earlier, caret: earlier.count)
+            } else {
+                note("This is the first operation of the history.")
+            }
+        case KeyPress(.down, .control), KeyPress(.down, .alt), KeyPress(.character("n"), .control):
+            if let later = history.forward() { replace(with: later, caret: later.count) }
+        case KeyPress(.character("o"), .control): replace(withOperation: "", caret: 0)
+        default: return false
+        }
+        return true
+    }
+
+    private func accept(_ suggestion: DocumentCompletion.Suggestion) {
+        let bytes = Array(text.utf8)
+        guard bytes.indices.contains(replaced.lowerBound) || replaced.lowerBound == bytes.count,
+            replaced.upperBound <= bytes.count
+        else { return }
+        let before =
+            String(decoding: bytes[..<replaced.lowerBound], as: UTF8.self) + suggestion.text
+        let after = String(decoding: bytes[replaced.upperBound...], as: UTF8.self)
+        replace(with: before + after, caret: before.count)
+    }
+}
