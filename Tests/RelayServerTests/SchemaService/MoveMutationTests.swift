@@ -165,6 +165,16 @@ import TodoMutations
 
     // MARK: Beside TodoServer
 
+    /// The list as it should be then.
+    private static func moved(_ id: String, behind neighbour: String?, in list: [String])
+        -> [String]
+    {
+        if id == neighbour { return list }
+        var others = list.filter { $0 != id }
+        others.insert(id, at: neighbour.flatMap(others.firstIndex).map { $0 + 1 } ?? 0)
+        return others
+    }
+
     /// Whatever is in the list, also several times or no more.
     @Test func itMovesAsTheSharedMutationDoes() throws {
         let seed = UInt64.random(in: 0 ... .max)
@@ -177,19 +187,24 @@ import TodoMutations
             var theirs = try Self.handled(refs, count: count + 1)
             for _ in 0..<8 {
                 let listed = Self.list(ours)
-                let after: JSONValue = random.below(4) == 0 ? .null : .string(random.pick(listed))
+                let id = random.pick(listed)
+                let after = random.below(4) == 0 ? nil : random.pick(listed)
                 let input: JSONValue = [
-                    "id": .string(random.pick(listed)), "after": after, "userId": Self.user,
+                    "id": .string(id), "after": after.map(JSONValue.string) ?? .null,
+                    "userId": Self.user,
                 ]
                 try ours.run("moveTodo", ["input": input])
                 try theirs.run("moveTodo", ["input": input])
-                let isSame = Self.list(ours) == Self.list(theirs)
+                let expected = Self.moved(id, behind: after, in: listed)
+                let isRight = Self.list(ours) == expected && Self.list(theirs) == expected
                 #expect(
-                    isSame,
-                    "seed \(seed), round \(round): \(listed), \(input.text): \(Self.list(ours)), \(Self.list(theirs))"
-                )
+                    isRight,
+                    """
+                    seed \(seed), round \(round): \(listed), \(input.text): \(Self.list(ours)), \
+                    \(Self.list(theirs))
+                    """)
                 #expect(ours.lastWrites == theirs.lastWrites, "seed \(seed), round \(round)")
-                if !isSame { return }
+                if !isRight { return }
             }
         }
     }
