@@ -245,7 +245,8 @@ let package = Package(
             [
                 "Console", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayRecords",
-                "RelayServer", "RelayStore", "SchemaService", "StoreEngine", "Threads",
+                "RelayServer", "RelayStore", "SchemaService", "StoreEngine", "TerminalUI",
+                "Threads",
                 "WebSocketIO",
                 argumentParser,
             ]),
