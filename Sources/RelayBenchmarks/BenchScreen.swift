@@ -8,8 +8,8 @@ struct BenchScreen: AsyncParsableCommand {
         commandName: "screen",
         abstract: "What a key costs on a screen of 120 by 40 with a long list.",
         discussion: """
-            From the key to the bytes for the terminal: arrows go from row to row, page keys scroll, letters go into a text \
-            field of the view that has the list.
+            From the key to the bytes for the terminal: arrows go from row to row, page keys scroll, letters go into a \
+            text field of the view that has the list.
             """)
 
     @Option(help: "Rows of the list.")

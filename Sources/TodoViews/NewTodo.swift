@@ -1,6 +1,7 @@
 import RelayTerminal
 
-/// The line in which todos are written, one after the other. What is written is its own: a letter is no work for the list.
+/// The line in which todos are written, one after the other. What is written is its own: a letter is no work for the
+/// list.
 struct NewTodo: View {
     @State private var draft = ""
     /// Told what is written at each Enter.
