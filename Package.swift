@@ -100,6 +100,8 @@ let package = Package(
         .library(name: "RelayRecords", targets: ["RelayRecords", "RelayArtifacts"]),
         .library(name: "RelayStore", targets: ["RelayStore", "RelayArtifacts"]),
         .library(name: "RelayNetwork", targets: ["RelayNetwork"]),
+        .library(name: "RelayTerminal", targets: ["RelayTerminal"]),
+        .library(name: "TerminalUI", targets: ["TerminalUI"]),
         .library(name: "EventStore", targets: ["EventStore"]),
     ],
     dependencies: [
@@ -249,7 +251,8 @@ let package = Package(
             [
                 "Console", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayRecords",
-                "RelayServer", "RelayStore", "SchemaService", "StoreEngine", "Threads",
+                "RelayServer", "RelayStore", "SchemaService", "StoreEngine", "TerminalUI",
+                "Threads",
                 "WebSocketIO",
                 argumentParser,
             ]),
@@ -401,6 +404,15 @@ let package = Package(
         .executableTarget(
             name: "FirstApp", dependencies: ["Relay", "RelayNetwork"],
             path: "Tests/FirstApp/Sources/Todos", packageAccess: false, swiftSettings: strict),
+        // That of docs/terminal.md, with its test.
+        .executableTarget(
+            name: "TerminalTodos", dependencies: ["RelayNetwork", "RelayTerminal"],
+            path: "Tests/TerminalApp/Sources/TerminalTodos", packageAccess: false,
+            swiftSettings: strict),
+        .testTarget(
+            name: "TerminalTodosTests", dependencies: ["RelayTerminal", "TerminalTodos"],
+            path: "Tests/TerminalApp/Tests/TerminalTodosTests", packageAccess: false,
+            swiftSettings: strict),
         .executableTarget(
             name: "JournaledClient",
             dependencies: [

@@ -16,7 +16,7 @@ package struct Bench: AsyncParsableCommand {
         subcommands: [
             BenchAppend.self, BenchLog.self, BenchOpen.self, BenchQuery.self, BenchMutation.self,
             BenchStore.self, BenchFanout.self, BenchLive.self, BenchLiveRules.self,
-            BenchMutate.self,
+            BenchMutate.self, BenchScreen.self,
         ])
 
     package init() {}

@@ -68,6 +68,8 @@ struct TodoList: View {
 struct TodoRows: View {
     /// How many rows a page has.
     static let pageSize = 20
+    /// How often all rows were looked at so far; for tests.
+    static var roundCount = 0
 
     @PaginationFragment<TodoList_user> var user
     @Mutation<AddTodoMutation> var add
@@ -77,7 +79,6 @@ struct TodoRows: View {
     /// How many rows are wanted: so many are kept up to date.
     @State private var wanted = TodoRows.pageSize
     @State private var isAdding = false
-    @State private var draft = ""
     let filter: TodoFilter
 
     var body: some View {
@@ -107,32 +108,24 @@ struct TodoRows: View {
                     }
                 }
                 if isAdding {
-                    HStack {
-                        Image(systemName: "plus")
-                        TextField("What is to be done?", text: $draft) { addDraft(user.data) }
-                            .takesFocus()
-                    }
-                    .onKey(KeyPress(.escape)) { isAdding = false }
+                    NewTodo { add($0, to: user.data) }
+                        .onKey(KeyPress(.escape)) { isAdding = false }
                 }
                 LiveTodos(count: wanted, filter: filter)
             }
-            .onKey("a") {
-                draft = ""
-                isAdding = true
-            }
+            .onKey("a") { isAdding = true }
         }
     }
 
-    private func addDraft(_ user: TodoList_user.Data) {
-        if draft.isEmpty {
+    private func add(_ text: String, to user: TodoList_user.Data) {
+        if text.isEmpty {
             isAdding = false
             return
         }
         // A list that is there to its end stays so.
         let count = user.todos?.edges?.count ?? 0
         if self.user?.hasNext == false, count >= wanted { wanted += Self.pageSize }
-        add.commit(text: draft, of: user.id) { [session] in session?.ended($0) }
-        draft = ""
+        add.commit(text: text, of: user.id) { [session] in session?.ended($0) }
     }
 
     private struct Row: Identifiable {
@@ -144,6 +137,7 @@ struct TodoRows: View {
     }
 
     private func rows(_ user: TodoList_user.Data) -> [Row] {
+        Self.roundCount += 1
         let nodes = user.todos?.edges?.compactMap { $0?.node } ?? []
         let waiting = Set(entries.flatMap(\.subjects))
         let known = nodes.filter { !TemporaryID.isTemporary($0.id) }.map(\.id)

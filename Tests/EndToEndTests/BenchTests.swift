@@ -50,6 +50,20 @@ struct BenchTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.directory) == [])
     }
 
+    /// So many rows are made and so many bytes written, however many there are.
+    @Test func aKeyCostsTheSameOnALongList() async throws {
+        func costs(_ rows: String) async throws -> [JSONValue] {
+            try await sandbox.json("bench", "screen", "--rows", rows).map {
+                .object([
+                    "measure": $0["measure"] ?? .null, "rowsMade": $0["rowsMade"] ?? .null,
+                    "bytes": $0["bytes"] ?? .null,
+                ])
+            }
+        }
+        let (few, many) = (try await costs("100"), try await costs("10000"))
+        #expect(few.count == 3 && few == many, "\(few)")
+    }
+
     @Test(arguments: [["--subscribers", "5"], ["--subscribers", "5", "--rate", "200"]])
     func commitsAreSeenToReachEverySubscriber(_ options: [String]) async throws {
         let server = try await sandbox.serve()

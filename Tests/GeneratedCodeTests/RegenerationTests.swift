@@ -70,6 +70,10 @@ import Testing
         try check(.todo("FirstApp/Sources/Todos"))
     }
 
+    @Test func theTerminalAppsTypesAreWhatTheCompilerMakes() throws {
+        try check(.todo("TerminalApp/Sources/TerminalTodos"))
+    }
+
     private func check(_ module: GeneratedModule) throws {
         if ProcessInfo.processInfo.environment["RELAY_WRITE_FIXTURES"] != nil {
             try module.write()

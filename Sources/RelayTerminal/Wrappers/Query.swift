@@ -73,7 +73,7 @@ public struct Query<Operation: Relay.Operation>: ViewProperty {
         }
 
         /// Why the last request failed, though there is data to show: it may be out of date. Of a live query also that
-        /// the server has ended it (``LiveQueryEndedError``).
+        /// the server has ended it (`LiveQueryEndedError`).
         public var refreshError: (any Error)? { loader?.refreshError }
 
         /// The errors of fields that came with the data.

@@ -43,13 +43,21 @@ public struct Color: Hashable, Sendable {
 
     /// The terminal's own colour for text.
     public static let primary = Color(.standard)
+    /// The terminal's black.
     public static let black = Color(.palette(0))
+    /// The terminal's red.
     public static let red = Color(.palette(1))
+    /// The terminal's green.
     public static let green = Color(.palette(2))
+    /// The terminal's yellow.
     public static let yellow = Color(.palette(3))
+    /// The terminal's blue.
     public static let blue = Color(.palette(4))
+    /// The terminal's purple.
     public static let purple = Color(.palette(5))
+    /// The terminal's cyan.
     public static let cyan = Color(.palette(6))
+    /// The terminal's white.
     public static let white = Color(.palette(7))
     /// Less prominent than text.
     public static let gray = Color(.palette(8))

@@ -44,8 +44,9 @@ package enum TerminalEnd: Sendable, Hashable {
 }
 
 /// Why there is no screen.
-package struct TerminalError: Error, CustomStringConvertible {
-    package let description: String
+public struct TerminalError: Error, CustomStringConvertible {
+    /// What was tried, and why it failed.
+    public let description: String
 
     package init(_ description: String) { self.description = description }
 }

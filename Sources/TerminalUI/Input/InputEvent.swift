@@ -16,8 +16,34 @@ public struct KeyPress: Hashable, Sendable {
     public enum Key: Hashable, Sendable {
         /// A key that types something; with Shift it is what is typed then.
         case character(Character)
-        case enter, tab, escape, backspace, delete, insert
-        case up, down, left, right, home, end, pageUp, pageDown
+        /// Also called Return.
+        case enter
+        /// Shift and Tab is this with ``Modifiers/shift``.
+        case tab
+        /// Without what may come behind it: a key alone.
+        case escape
+        /// Takes away what is before the caret.
+        case backspace
+        /// Takes away what is behind the caret.
+        case delete
+        /// Switches between inserting and overwriting elsewhere; no view here has a use for it.
+        case insert
+        /// An arrow.
+        case up
+        /// An arrow.
+        case down
+        /// An arrow.
+        case left
+        /// An arrow.
+        case right
+        /// To the beginning.
+        case home
+        /// To the end.
+        case end
+        /// One screen up.
+        case pageUp
+        /// One screen down.
+        case pageDown
         /// F1 and so on.
         case function(Int)
     }
@@ -29,7 +55,9 @@ public struct KeyPress: Hashable, Sendable {
 
         /// Told for keys that type nothing only: otherwise it is part of what is typed.
         public static let shift = Modifiers(rawValue: 1 << 0)
+        /// Also called Option or Meta.
         public static let alt = Modifiers(rawValue: 1 << 1)
+        /// Ctrl-C is `KeyPress(.character("c"), .control)`.
         public static let control = Modifiers(rawValue: 1 << 2)
     }
 

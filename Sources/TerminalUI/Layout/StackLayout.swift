@@ -33,14 +33,23 @@ public struct Alignment: Hashable, Sendable {
     let horizontal: Place
     let vertical: Place
 
+    /// In the middle.
     public static let center = Alignment(horizontal: .center, vertical: .center)
+    /// At the left, halfway down.
     public static let leading = Alignment(horizontal: .start, vertical: .center)
+    /// At the right, halfway down.
     public static let trailing = Alignment(horizontal: .end, vertical: .center)
+    /// At the top, in the middle.
     public static let top = Alignment(horizontal: .center, vertical: .start)
+    /// At the bottom, in the middle.
     public static let bottom = Alignment(horizontal: .center, vertical: .end)
+    /// In the corner at the top left.
     public static let topLeading = Alignment(horizontal: .start, vertical: .start)
+    /// In the corner at the top right.
     public static let topTrailing = Alignment(horizontal: .end, vertical: .start)
+    /// In the corner at the bottom left.
     public static let bottomLeading = Alignment(horizontal: .start, vertical: .end)
+    /// In the corner at the bottom right.
     public static let bottomTrailing = Alignment(horizontal: .end, vertical: .end)
 
     func place(_ size: Size, in room: Rect) -> Rect {

@@ -11,18 +11,29 @@ public final class Pilot {
     private var waiting: [CheckedContinuation<Void, Never>] = []
     /// How many frames were different from the one before.
     public private(set) var frameCount = 0
+    /// Whether a view has left the program, by ``EnvironmentValues/leave``. The screen is there all the same.
+    public private(set) var hasLeft = false
 
     /// - Parameters:
     ///   - size: that of the screen.
     ///   - content: what is on it.
     public init(size: Size = Size(width: 80, height: 24), @ViewBuilder content: () -> some View) {
         self.size = size
-        graph = ViewGraph(content())
+        let left = Wish()
+        var values = EnvironmentValues()
+        values.leave = { left.action() }
+        graph = ViewGraph(content(), environment: values)
+        left.action = { [weak self] in self?.hasLeft = true }
         graph.onNeedsFrame = { [weak self] in self?.wake() }
         render()
     }
 
     isolated deinit { graph.end() }
+
+    /// A wish to leave, from views that are made before the pilot is.
+    private final class Wish {
+        var action: @MainActor () -> Void = {}
+    }
 
     private func wake() {
         let waiting = waiting

@@ -56,7 +56,7 @@ public final class TerminalProgram {
     /// - Parameters:
     ///   - mouse: whether clicks and the wheel are for the program; then the terminal selects no text.
     ///   - content: what fills the screen.
-    /// - Throws: if standard input and output are no terminal, or one without a screen (`TERM=dumb`).
+    /// - Throws: ``TerminalError`` if standard input and output are no terminal, or one without a screen (`TERM=dumb`).
     @discardableResult
     public static func run(
         mouse: Bool = false, @ViewBuilder _ content: () -> some View

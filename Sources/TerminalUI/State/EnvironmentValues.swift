@@ -1,5 +1,6 @@
 /// A value that views hand down to those below them.
 public protocol EnvironmentKey {
+    /// What is handed down.
     associatedtype Value
     /// What a view has if none above it has set the value.
     @MainActor static var defaultValue: Value { get }
@@ -17,6 +18,15 @@ public struct EnvironmentValues {
 
     package init() {}
 
+    /// The value of a key, for a computed property by which views name it:
+    ///
+    ///     extension EnvironmentValues {
+    ///         private enum NameKey: EnvironmentKey { static var defaultValue: String { "nobody" } }
+    ///         var userName: String {
+    ///             get { self[NameKey.self] }
+    ///             set { self[NameKey.self] = newValue }
+    ///         }
+    ///     }
     public subscript<Key: EnvironmentKey>(key: Key.Type) -> Key.Value {
         get { storage.values[ObjectIdentifier(key)] as? Key.Value ?? key.defaultValue }
         set {
@@ -65,8 +75,10 @@ public struct EnvironmentValue<Value>: ViewProperty {
     private let box = Box()
     private let path: KeyPath<EnvironmentValues, Value>
 
+    /// - Parameter path: the value, as `\.leave`.
     public init(_ path: KeyPath<EnvironmentValues, Value>) { self.path = path }
 
+    /// What the nearest view above has set, or the key's default value.
     public var wrappedValue: Value {
         (box.node?.environment ?? EnvironmentValues())[keyPath: path]
     }

@@ -44,6 +44,7 @@ public struct State<Value>: ViewProperty {
 
     private let box: Box
 
+    /// - Parameter wrappedValue: the value when the view comes.
     public init(wrappedValue: Value) { box = Box(wrappedValue) }
 
     /// The value as it is now.
@@ -100,6 +101,7 @@ public struct Binding<Value>: ViewProperty {
         nonmutating set { set(newValue) }
     }
 
+    /// Itself, to hand on.
     public var projectedValue: Binding<Value> { self }
 
     /// A value that never changes, for previews.

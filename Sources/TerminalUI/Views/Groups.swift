@@ -1,5 +1,6 @@
 /// Nothing.
 public struct EmptyView: PrimitiveView {
+    /// A view that takes no room.
     public init() {}
 
     package func makeNode(_ context: ViewContext) -> GroupNode { GroupNode(context) }
@@ -40,7 +41,9 @@ public struct OptionalView<Content: View>: PrimitiveView {
 
 /// One of two views.
 public enum ConditionalView<First: View, Second: View>: PrimitiveView {
+    /// What is there if the condition is met.
     case first(First)
+    /// What is there otherwise.
     case second(Second)
 
     package func makeNode(_ context: ViewContext) -> GroupNode { GroupNode(context) }
@@ -57,6 +60,7 @@ public enum ConditionalView<First: View, Second: View>: PrimitiveView {
 public struct Group<Content: View>: PrimitiveView {
     private let content: Content
 
+    /// - Parameter content: the views.
     public init(@ViewBuilder content: () -> Content) { self.content = content() }
 
     package func makeNode(_ context: ViewContext) -> GroupNode { GroupNode(context) }

@@ -1,6 +1,11 @@
 /// Where views of a column lie in its width.
 public enum HorizontalAlignment: Hashable, Sendable {
-    case leading, center, trailing
+    /// At the left.
+    case leading
+    /// In the middle.
+    case center
+    /// At the right.
+    case trailing
 
     var alignment: Alignment {
         switch self {
@@ -13,7 +18,12 @@ public enum HorizontalAlignment: Hashable, Sendable {
 
 /// Where views of a row lie in its height.
 public enum VerticalAlignment: Hashable, Sendable {
-    case top, center, bottom
+    /// At the top.
+    case top
+    /// In the middle.
+    case center
+    /// At the bottom.
+    case bottom
 
     var alignment: Alignment {
         switch self {
@@ -200,6 +210,7 @@ extension ViewNode {
 
 /// A line between views of a stack.
 public struct Divider: PrimitiveView {
+    /// As long as the stack is wide or high.
     public init() {}
 
     package func makeNode(_ context: ViewContext) -> DividerNode { DividerNode(context) }

@@ -4,6 +4,7 @@
 /// ``ScrollView``, controls, and modifiers.
 @MainActor @preconcurrency
 public protocol View {
+    /// The type of ``body``: Swift finds it out.
     associatedtype Body: View
 
     /// What the view consists of.
@@ -71,26 +72,32 @@ public struct ViewContext {
 /// Collects the views between braces.
 @resultBuilder @MainActor
 public enum ViewBuilder {
+    /// No view.
     public static func buildBlock() -> EmptyView { EmptyView() }
 
+    /// One view.
     public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
 
+    /// Several views.
     public static func buildBlock<each Content: View>(
         _ content: repeat each Content
     ) -> TupleView<repeat each Content> {
         TupleView(repeat each content)
     }
 
+    /// An `if` without `else`.
     public static func buildIf<Content: View>(_ content: Content?) -> OptionalView<Content> {
         OptionalView(content: content)
     }
 
+    /// The first branch of an `if` or a `switch`.
     public static func buildEither<First: View, Second: View>(
         first: First
     ) -> ConditionalView<First, Second> {
         .first(first)
     }
 
+    /// The other branch.
     public static func buildEither<First: View, Second: View>(
         second: Second
     ) -> ConditionalView<First, Second> {

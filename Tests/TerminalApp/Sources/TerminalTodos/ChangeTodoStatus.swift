@@ -1,0 +1,8 @@
+import RelayTerminal
+
+private let mutation = graphql(
+    """
+    mutation ChangeTodoStatusMutation($input: ChangeTodoStatusInput!) {
+      changeTodoStatus(input: $input) { todo { id complete } }
+    }
+    """)
