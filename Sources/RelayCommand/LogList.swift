@@ -87,12 +87,12 @@ enum SummaryForm {
 /// Prints those events that are asked for, and no more than are asked for.
 final class SummaryPrinter {
     private let output: LineOutput
-    private let filter: (EventSummary) -> Bool
+    private let filter: EventFilter
     private let form: SummaryForm
     private var left: Int
 
     init(
-        _ output: LineOutput, filter: @escaping (EventSummary) -> Bool, form: SummaryForm,
+        _ output: LineOutput, filter: EventFilter, form: SummaryForm,
         limit: Int? = nil
     ) {
         self.output = output
@@ -104,7 +104,7 @@ final class SummaryPrinter {
     var isDone: Bool { left == 0 }
 
     func print(_ event: EventSummary) throws {
-        guard filter(event) else { return }
+        guard filter.admits(event) else { return }
         try output.write(form.text(of: event))
         left -= 1
     }

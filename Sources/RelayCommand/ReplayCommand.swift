@@ -173,20 +173,13 @@ struct ReplayCommand: HistoryTool {
         _ sequence: UInt64, of history: History, _ output: LineOutput
     ) throws {
         guard let path else {
-            return try history.snapshot(at: sequence).printRecords(to: output)
+            for line in try history.snapshot(at: sequence).recordLines { try output.write(line) }
+            return
         }
-        let targets = BlameTarget.targets(path)
-        let state = try history.snapshot(at: sequence, of: targets.map(\.record))
-        guard let target = targets.first(where: { state.existing($0.record) != nil }),
-            let record = state.existing(target.record), var shown = state.recordJSON(record)
-        else { throw CommandFailure("There is no record \(path).") }
-        if let field = target.field {
-            shown.fields.removeAll { $0.key != field }
-            guard !shown.fields.isEmpty else {
-                throw CommandFailure("Record \(target.record) has no field \(field).")
-            }
+        guard let line = try history.recordLine(BlameTarget.targets(path), at: sequence) else {
+            throw CommandFailure("There is no record \(path), or it has no such field.")
         }
-        try output.write(shown.sorted.json.text)
+        try output.write(line)
     }
 }
 

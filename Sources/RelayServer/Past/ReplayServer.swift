@@ -92,7 +92,8 @@ package final class ReplayServer: Sendable {
             }
             let service = GraphQLService(
                 schemaService, journal: ReplayedJournal(history: history, played: played),
-                storeID: history.metadata.storeID.description, snapshot: snapshot,
+                storeID: history.metadata?.storeID.description ?? "memory",
+                snapshot: snapshot,
                 inputs: EngineInputs(now: WallClock.microseconds),
                 mutationRefusal: mutationRefusal, logger: logger,
                 deliver: { loops.deliver($0) }, settle: { await loops.settle() })

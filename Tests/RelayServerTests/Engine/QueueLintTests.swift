@@ -26,6 +26,7 @@ import Testing
         "EventStore/Checkpoint/StateDecoder.swift", "EventStore/Checkpoint/StateEncoder.swift",
         "EventStore/History/BlameFold.swift", "EventStore/History/DamageNotes.swift",
         "EventStore/History/EventSummary.swift", "EventStore/History/History+Parts.swift",
+        "EventStore/History/ReversedSummaries.swift",
         "EventStore/History/TouchingEvents.swift", "EventStore/History/WhatIf.swift",
         "StoreEngine/MutationRunner.swift", "StoreEngine/OptimisticWrites.swift",
         "StoreEngine/Subscriptions/CatchUpPass.swift",
@@ -48,6 +49,7 @@ import Testing
         EventLog/Housekeeping/Housekeeping.swift sealed = by the segments of the log, a number each
         EventLog/Housekeeping/Housekeeping.swift spares = by EventLogOptions.segmentsAhead
         RelayRecords/Events/HistoryTail.swift schemaChanges = by the events of a tail, which the newest commits bound
+        EventStore/History/HistorySource.swift batch = by 128 events
         EventStore/History/HistoryIndex.swift landmarks = by HistoryIndex.init(landmarkLimit:)
         EventStore/History/HistoryIndex.swift writes = by HistoryIndex.init(writeLimit:)
         EventStore/Journal/BackgroundQueue.swift waiting = by who asks: readers wait for the last answer, tries share one
