@@ -68,6 +68,43 @@ struct EventSelection: ParsableArguments {
         return try makeFilter().range(within: first...last)
     }
 
+    /// The same for a server (`/log/events`, docs/http.md).
+    /// - Parameter isBackward: the newest first.
+    func parameters(isBackward: Bool) throws -> [(name: String, value: String)] {
+        var parameters: [(name: String, value: String)] = []
+        if let point = try since.flatMap(pointBefore) { parameters.append(("after", point)) }
+        if let point = try until.flatMap(pointBehind) {
+            parameters.append(("before", point))
+        } else if isBackward {
+            parameters.append(("before", String(UInt64.max)))
+        }
+        if !kind.isEmpty { parameters.append(("kind", kind.joined(separator: ","))) }
+        if let operation { parameters.append(("operation", operation)) }
+        if let record { parameters.append(("record", record)) }
+        if let condition { parameters.append(("where", condition)) }
+        return parameters
+    }
+
+    /// The last point that is not selected by `--since`; nil if there is none.
+    private func pointBefore(_ text: String) throws -> String? {
+        switch try moment(text) {
+        case .event(.sequence(let sequence)): sequence > 0 ? String(sequence - 1) : nil
+        case .event(.beforeLast(let count)): "@-\(count + 1)"
+        case .event: text
+        case .time(let time): RFC3339.text(microseconds: time - 1)
+        }
+    }
+
+    /// The first point that is not selected by `--until`; nil if there is none.
+    private func pointBehind(_ text: String) throws -> String? {
+        switch try moment(text) {
+        case .event(.sequence(let sequence)): sequence < .max ? String(sequence + 1) : nil
+        case .event(.beforeLast(let count)): count > 0 ? "@-\(count - 1)" : nil
+        case .event: text
+        case .time(let time): RFC3339.text(microseconds: time + 1)
+        }
+    }
+
     private func firstEvent(since text: String, in history: History) throws -> UInt64 {
         switch try moment(text) {
         case .event(let point):

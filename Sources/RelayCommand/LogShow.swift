@@ -6,13 +6,17 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 /// `relay log show`: all about one event.
-struct LogShow: HistoryTool {
+struct LogShow: ServedHistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show one event: what was asked for, what it changed, where its bytes are.",
-        discussion: "Works offline and while a server is running; never writes.")
+        discussion: """
+            Works offline and while a server is running, on its directory or its URL; never writes.
+            """)
 
     @OptionGroup var log: LogArguments
+
+    @OptionGroup var server: ServerOptions
 
     @Argument(help: "The event's sequence, or another point: a time, @ for the last, @-3.")
     var point: String
@@ -27,6 +31,13 @@ struct LogShow: HistoryTool {
         if [log.json, raw, hex].count(where: \.self) > 1 {
             throw ValidationError("--json, --raw and --hex exclude each other.")
         }
+        if raw || hex { try log.checkIsDirectory("--raw and --hex need") }
+    }
+
+    var credentials: ServerCredentials { ServerCredentials(server) }
+
+    func run(on history: ServedHistory, printingTo output: LineOutput) async throws {
+        try await history.print(whole: "event", [("sequence", point)], to: output)
     }
 
     func run(on history: History, printingTo output: LineOutput) async throws {

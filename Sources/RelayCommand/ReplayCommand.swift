@@ -2,6 +2,7 @@ import ArgumentParser
 import Console
 import EventStore
 import RelayJSON
+import RelayLink
 @_spi(Rooms) import RelayRecords
 import RelayServer
 import ReplayDebugger
@@ -11,12 +12,13 @@ import TerminalUI
 import struct ArgumentParser.Argument
 
 /// `relay replay`: the past of a log.
-struct ReplayCommand: HistoryTool {
+struct ReplayCommand: ServedHistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Look at past states of a log, query them, step through them.",
         usage: """
             relay replay <dir> [state [<record[.field]>]] [--at <point>]
+            relay replay <url> state [<record[.field]>] [--at <point>] [--token <token>]
             relay replay <dir> --query <document> [--at <point>]
             relay replay <dir> --watch <document> [--at <point>]
             relay replay <dir> --step [--query <document>] [--at <point>]
@@ -78,6 +80,12 @@ struct ReplayCommand: HistoryTool {
             """)
     var check = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Certificates to verify the server of a wss:// address with, as PEM.",
+            valueName: "file"))
+    var ca: String?
+
     @OptionGroup(title: "Serving") var serving: ServingOptions
 
     func validate() throws {
@@ -99,6 +107,30 @@ struct ReplayCommand: HistoryTool {
         if query == nil, watch == nil, variables != nil || operation != nil {
             throw ValidationError("--variables and --operation need --query or --watch.")
         }
+        if aspect == nil { try log.checkIsDirectory("All but \"state\" needs") }
+    }
+
+    /// A server is shown one token; one that replays may accept several.
+    var credentials: ServerCredentials {
+        ServerCredentials(token: serving.token.last, ca: ca)
+    }
+
+    func run(on history: ServedHistory, printingTo output: LineOutput) async throws {
+        let point = [(name: "at", value: at ?? "@")]
+        guard let path else {
+            _ = try await history.print("state", point, to: output)
+            return
+        }
+        var nothing: HistoryRefusal?
+        let isFound = try await history.first(of: BlameTarget.targets(path)) { target in
+            do {
+                return try await history.print("state", target + point, to: output).lines
+            } catch let refusal as HistoryRefusal where refusal.status == 404 {
+                nothing = nothing ?? refusal
+                return 0
+            }
+        }
+        if !isFound { throw CommandFailure(nothing?.description ?? "There is no record \(path).") }
     }
 
     func run(on history: History, printingTo output: LineOutput) async throws {
