@@ -190,7 +190,8 @@ let package = Package(
         room(
             "RelayLink",
             [
-                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "Threads", "WebSocketIO",
+                "GraphQLTransportWS", "HTTPMessages", "RelayArtifacts", "RelayJSON", "Threads",
+                "WebSocketIO",
             ]),
         room("Publishing", [openCombine("OpenCombine")]),
         room(
@@ -353,9 +354,9 @@ let package = Package(
             [
                 "CCrypto", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "HTTPMessages", "JSONWebTokens", "RelayArtifacts",
-                "RelayJSON", "RelayRecords", "RelayStore", "ResultPatches", "SchemaService",
-                "StoreEngine", "Threads", "TodoMutations", "WebSocketIO", "WebSocketTesting",
-                logging,
+                "RelayJSON", "RelayLink", "RelayRecords", "RelayStore", "ResultPatches",
+                "SchemaService", "StoreEngine", "Threads", "TodoMutations", "WebSocketIO",
+                "WebSocketTesting", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",

@@ -19,6 +19,8 @@ package struct EventStoreError: Error, Sendable, CustomStringConvertible {
         case notAPoint
         /// A store already continues this journal.
         case inUse
+        /// More events would have to be read than whoever asked may have read.
+        case limitExceeded
         /// The task that asked was cancelled.
         case cancelled
     }
@@ -55,6 +57,19 @@ extension EventStoreError {
 
     static var cancelled: EventStoreError {
         EventStoreError(.cancelled, "Nobody waits for this any more. Nothing was changed.")
+    }
+
+    static func tooMuchWork(_ limit: Int) -> EventStoreError {
+        EventStoreError(
+            .limitExceeded,
+            """
+            More than \(limit) events would have to be read for this, because it is too far from the \
+            nearest checkpoint; tools on the log's directory have no such limit.
+            """)
+    }
+
+    static var onlyInMemory: EventStoreError {
+        EventStoreError(.log(.notFound), "This history is in memory only: it has no files.")
     }
 
     static func unreadable(_ sequence: UInt64, _ error: MalformedEvent) -> EventStoreError {

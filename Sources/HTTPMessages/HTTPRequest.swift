@@ -3,6 +3,8 @@ package struct HTTPRequest: Equatable, Sendable {
     package struct QueryItem: Equatable, Sendable {
         package let name: String
         package let value: String
+        /// Whether its percent-encoding is correct, and that of UTF-8; what is not is repaired.
+        package var isWellFormed = true
     }
 
     /// In capitals: `GET`, `HEAD`, `POST`, `OPTIONS`, `PUT`, `PATCH` or `DELETE`.

@@ -30,8 +30,21 @@ struct RequestTarget: Equatable {
             let nameEnd = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
             return HTTPRequest.QueryItem(
                 name: Self.percentDecoded(item[..<nameEnd], plusIsBlank: true),
-                value: Self.percentDecoded(item[nameEnd...].dropFirst(), plusIsBlank: true))
+                value: Self.percentDecoded(item[nameEnd...].dropFirst(), plusIsBlank: true),
+                isWellFormed: Self.isWellFormed(item))
         }
+    }
+
+    /// Whether every percent sign stands before two digits, and the bytes are UTF-8. RFC 3986 §2.1, §2.5.
+    private static func isWellFormed(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var rest = bytes
+        while let sign = rest.firstIndex(of: UInt8(ascii: "%")) {
+            rest = rest[(sign + 1)...]
+            guard rest.count >= 2, rest.prefix(2).allSatisfy({ $0.hexValue != nil }) else {
+                return false
+            }
+        }
+        return String(validating: percentBytes(bytes, plusIsBlank: true), as: UTF8.self) != nil
     }
 
     /// Takes scheme and authority off the front of a URL. RFC 9110 §4.2.
@@ -87,6 +100,12 @@ struct RequestTarget: Equatable {
     private static func percentDecoded(
         _ bytes: ArraySlice<UInt8>, plusIsBlank: Bool = false
     ) -> String {
+        String(decoding: percentBytes(bytes, plusIsBlank: plusIsBlank), as: UTF8.self)
+    }
+
+    private static func percentBytes(
+        _ bytes: ArraySlice<UInt8>, plusIsBlank: Bool
+    ) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var index = bytes.startIndex
@@ -102,6 +121,35 @@ struct RequestTarget: Equatable {
             decoded.append(plusIsBlank && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
             index += 1
         }
-        return String(decoding: decoded, as: UTF8.self)
+        return decoded
+    }
+}
+
+extension String {
+    /// The text as part of a query: what is not unreserved is percent-encoded. RFC 3986 §2.1, §2.3.
+    package var percentEncoded: String {
+        var encoded: [UInt8] = []
+        for byte in utf8 {
+            if byte.isUnreserved {
+                encoded.append(byte)
+            } else {
+                let digits = Array("0123456789ABCDEF".utf8)
+                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    /// RFC 3986 §2.3.
+    fileprivate var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
     }
 }

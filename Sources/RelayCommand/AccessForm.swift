@@ -1,4 +1,5 @@
 import Console
+import EventStore
 import GraphQLExecution
 import RelayJSON
 

@@ -10,17 +10,20 @@ import RelayJSON
 #endif
 
 /// `relay diff`: what is different between two points of a history, or the ends of two.
-struct Diff: HistoryTool {
+struct Diff: ServedHistoryTool {
     static let configuration = CommandConfiguration(
         abstract: "Show which fields differ between two points of a log, or between two logs.",
         discussion: """
             relay diff DIR A B compares two points: a sequence, a time (RFC 3339), @ for the end, \
             @-3, @now-1h. relay diff DIR OTHER compares the ends of two logs, and says with which \
-            event they diverge. Exit code 2 when something differs. Works offline and while a \
-            server is running; never writes.
+            event they diverge. Exit code 2 when something differs. The two points work \
+            with a server's URL in place of DIR, too. Works offline and while a server is running; \
+            never writes.
             """)
 
     @OptionGroup var log: LogArguments
+
+    @OptionGroup var server: ServerOptions
 
     @Argument(help: ArgumentHelp("Two points, or one other directory.", valueName: "point"))
     var points: [String]
@@ -32,6 +35,16 @@ struct Diff: HistoryTool {
         guard points.count <= 2 else {
             throw ValidationError("Give two points, or one other directory.")
         }
+        if points.count < 2 { try log.checkIsDirectory("To compare two logs, give") }
+    }
+
+    var credentials: ServerCredentials { ServerCredentials(server) }
+
+    func run(on history: ServedHistory, printingTo output: LineOutput) async throws {
+        var parameters = [(name: "a", value: points[0]), (name: "b", value: points[1])]
+        if let record { parameters.append(("record", record)) }
+        let found = try await history.print("diff", parameters, to: output)
+        if found.lines > 0 { throw ExitCode.foundSomething }
     }
 
     func run(on history: History, printingTo output: LineOutput) async throws {

@@ -39,10 +39,9 @@ struct EventSelection: ParsableArguments {
         } catch {
             throw ValidationError("--where cannot be parsed. \(error)")
         }
-        let known = EventKind.allCases.map(\.name)
-        for name in kind where !known.contains(name) {
-            throw ValidationError(
-                "--kind \(name) is not known; write \(known.joined(separator: ", ")).")
+        for name in kind where !EventFilter.knownKinds.contains(name) {
+            let known = EventFilter.knownKinds.joined(separator: ", ")
+            throw ValidationError("--kind \(name) is not known; write \(known).")
         }
     }
 
@@ -51,15 +50,13 @@ struct EventSelection: ParsableArguments {
     }
 
     /// Says of each event whether it is looked at.
-    func makeFilter() throws -> (EventSummary) -> Bool {
-        let condition = try condition.map(parse)
-        return { event in
-            (kind.isEmpty || kind.contains(event.kind))
-                && (operation == nil || operation == event.operation
-                    || operation == event.intent?.field)
-                && record.map(event.records.contains) ?? true
-                && condition?.holds(for: event) ?? true
-        }
+    func makeFilter() throws -> EventFilter {
+        var filter = EventFilter()
+        filter.kinds = Set(kind)
+        filter.operation = operation
+        filter.record = record
+        filter.condition = try condition.map(parse)
+        return filter
     }
 
     /// The events between `--since` and `--until`; nil when there are none.
@@ -68,10 +65,44 @@ struct EventSelection: ParsableArguments {
         let first = try since.map { try firstEvent(since: $0, in: history) } ?? extent.lowerBound
         let last = try until.map { try lastEvent(until: $0, in: history) } ?? extent.upperBound
         guard first <= last else { return nil }
-        guard let condition = try condition.map(parse) else { return first...last }
-        // What a condition says of sequences need not be looked for.
-        guard let bounds = condition.bounds, bounds.overlaps(first...last) else { return nil }
-        return bounds.clamped(to: first...last)
+        return try makeFilter().range(within: first...last)
+    }
+
+    /// The same for a server (`/log/events`, docs/http.md).
+    /// - Parameter isBackward: the newest first.
+    func parameters(isBackward: Bool) throws -> [(name: String, value: String)] {
+        var parameters: [(name: String, value: String)] = []
+        if let point = try since.flatMap(pointBefore) { parameters.append(("after", point)) }
+        if let point = try until.flatMap(pointBehind) {
+            parameters.append(("before", point))
+        } else if isBackward {
+            parameters.append(("before", String(UInt64.max)))
+        }
+        if !kind.isEmpty { parameters.append(("kind", kind.joined(separator: ","))) }
+        if let operation { parameters.append(("operation", operation)) }
+        if let record { parameters.append(("record", record)) }
+        if let condition { parameters.append(("where", condition)) }
+        return parameters
+    }
+
+    /// The last point that is not selected by `--since`; nil if there is none.
+    private func pointBefore(_ text: String) throws -> String? {
+        switch try moment(text) {
+        case .event(.sequence(let sequence)): sequence > 0 ? String(sequence - 1) : nil
+        case .event(.beforeLast(let count)): "@-\(count + 1)"
+        case .event: text
+        case .time(let time): RFC3339.text(microseconds: time - 1)
+        }
+    }
+
+    /// The first point that is not selected by `--until`; nil if there is none.
+    private func pointBehind(_ text: String) throws -> String? {
+        switch try moment(text) {
+        case .event(.sequence(let sequence)): sequence < .max ? String(sequence + 1) : nil
+        case .event(.beforeLast(let count)): count > 0 ? "@-\(count - 1)" : nil
+        case .event: text
+        case .time(let time): RFC3339.text(microseconds: time + 1)
+        }
     }
 
     private func firstEvent(since text: String, in history: History) throws -> UInt64 {
@@ -122,30 +153,5 @@ extension History {
         } catch  where error.code == .outOfRange {
             return first - 1
         }
-    }
-}
-
-/// Summaries of events from the newest to the oldest, a piece of the log at a time.
-final class ReversedSummaries {
-    private static let pieceLength: UInt64 = 512
-    private let history: History
-    private var rest: ClosedRange<UInt64>?
-    private var piece: [EventSummary] = []
-
-    init(_ history: History, in range: ClosedRange<UInt64>) {
-        self.history = history
-        rest = range
-    }
-
-    /// The event before the last one; nil at the beginning.
-    func next() throws -> EventSummary? {
-        if piece.isEmpty, let rest {
-            let length = min(Self.pieceLength, rest.upperBound - rest.lowerBound + 1)
-            let first = rest.upperBound - length + 1
-            let summaries = try history.summaries(in: first...rest.upperBound)
-            while let summary = try summaries.next() { piece.append(summary) }
-            self.rest = first > rest.lowerBound ? rest.lowerBound...first - 1 : nil
-        }
-        return piece.popLast()
     }
 }

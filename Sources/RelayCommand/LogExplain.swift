@@ -38,17 +38,14 @@ struct LogExplain: HistoryTool {
     @Option(help: ArgumentHelp("Which operation of the document.", valueName: "name"))
     var operation: String?
 
-    /// The events are not read here but asked of a server.
-    private var isServed: Bool { log.directory.contains("://") }
-
     func validate() throws {
-        if isServed, Int64(point).map({ $0 > 0 }) != true {
+        if log.isServed, Int64(point).map({ $0 > 0 }) != true {
             throw ValidationError("A running server explains an event by its sequence, from 1.")
         }
     }
 
     func run(printingTo output: LineOutput) async throws {
-        guard isServed else { return try await readHistory(printingTo: output) }
+        guard log.isServed else { return try await readHistory(printingTo: output) }
         let explanation = try await askServer()
         try write(explanation, to: output)
         try output.flush()

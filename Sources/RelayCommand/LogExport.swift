@@ -35,7 +35,10 @@ struct LogExport: HistoryTool {
     func run(on history: History, printingTo output: LineOutput) async throws {
         guard history.last > 0 else { return }
         let last = try at.map(history.sequence) ?? history.last
-        if records { return try history.snapshot(at: last).printRecords(to: output) }
+        if records {
+            for line in try history.snapshot(at: last).recordLines { try output.write(line) }
+            return
+        }
         guard history.first <= last else {
             throw CommandFailure(
                 """

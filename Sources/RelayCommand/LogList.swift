@@ -4,13 +4,17 @@ import EventStore
 import RelayJSON
 
 /// `relay log list`: the events of a log, a line each.
-struct LogList: HistoryTool {
+struct LogList: ServedHistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the events of a log.",
-        discussion: "Works offline and while a server is running; never writes.")
+        discussion: """
+            Works offline and while a server is running, on its directory or its URL; never writes.
+            """)
 
     @OptionGroup var log: LogArguments
+
+    @OptionGroup var server: ServerOptions
 
     @Option(
         name: .shortAndLong,
@@ -39,6 +43,10 @@ struct LogList: HistoryTool {
             throw ValidationError("--template and --json exclude each other.")
         }
         _ = try makeForm()
+        if template != nil { try log.checkIsDirectory("--template needs") }
+        if reversed, selection.since != nil {
+            try log.checkIsDirectory("--reversed and --since together need")
+        }
         if let number, number < 1 { throw ValidationError("--number must be at least 1.") }
         if follow, reversed { throw ValidationError("--follow and --reversed exclude each other.") }
         if follow, selection.until != nil {
@@ -57,6 +65,26 @@ struct LogList: HistoryTool {
             while !printer.isDone, let summary = try next() { try printer.print(summary) }
         }
         if follow { try await printer.follow(history) }
+    }
+
+    var credentials: ServerCredentials { ServerCredentials(server) }
+
+    func run(on history: ServedHistory, printingTo output: LineOutput) async throws {
+        let selected = try selection.parameters(isBackward: reversed)
+        let limit = number ?? .max
+        var (count, last) = try await history.print(
+            "events", selected, limit: limit, reversed: reversed, to: output)
+        guard follow else { return }
+        let stop = StopFlag()
+        let others = selected.filter { $0.name != "after" }
+        while count < limit, !stop.isSet {
+            try await Task.sleep(for: .milliseconds(500))
+            let after = (name: "after", value: String(last ?? 0))
+            let more = try await history.print(
+                "events", others + [after], limit: limit - count, to: output)
+            count += more.lines
+            last = more.lastEvent ?? last
+        }
     }
 
     private func makeForm() throws -> SummaryForm {
@@ -87,12 +115,12 @@ enum SummaryForm {
 /// Prints those events that are asked for, and no more than are asked for.
 final class SummaryPrinter {
     private let output: LineOutput
-    private let filter: (EventSummary) -> Bool
+    private let filter: EventFilter
     private let form: SummaryForm
     private var left: Int
 
     init(
-        _ output: LineOutput, filter: @escaping (EventSummary) -> Bool, form: SummaryForm,
+        _ output: LineOutput, filter: EventFilter, form: SummaryForm,
         limit: Int? = nil
     ) {
         self.output = output
@@ -104,7 +132,7 @@ final class SummaryPrinter {
     var isDone: Bool { left == 0 }
 
     func print(_ event: EventSummary) throws {
-        guard filter(event) else { return }
+        guard filter.admits(event) else { return }
         try output.write(form.text(of: event))
         left -= 1
     }

@@ -23,6 +23,7 @@ struct LogStats: HistoryTool {
 
 private struct LogStatistics {
     private let history: History
+    private let metadata: LogMetadata
     /// The end of the log; nil if damage hides it.
     private let head: ChainHash?
     private let segmentSizesBytes: [Int64]
@@ -37,6 +38,7 @@ private struct LogStatistics {
     init(_ history: History) throws {
         self.history = history
         let reader = try EventLogReader(history.directory)
+        metadata = reader.metadata
         head = history.damage == nil ? try reader.head().hash : nil
         checkpoints = try reader.checkpoints.sequences()
         segmentSizesBytes = try reader.segmentFiles().map { Int64(clamping: $0.sizeBytes) }
@@ -70,8 +72,8 @@ private struct LogStatistics {
         }
         return .object(
             JSONObject(present: [
-                "storeId": .string("\(history.metadata.storeID)"),
-                "epoch": .int(Int64(history.metadata.epoch)),
+                "storeId": .string("\(metadata.storeID)"),
+                "epoch": .int(Int64(metadata.epoch)),
                 "firstSequence": history.extent.map { JSONValue($0.lowerBound) },
                 "lastSequence": JSONValue(history.last),
                 "firstTime": JSONValue(firstTime.map(RFC3339.text(microseconds:))),
@@ -89,7 +91,7 @@ private struct LogStatistics {
     var lines: [String] {
         var lines: [String] = []
         func add(_ name: String, _ value: String) { lines.append(name.padded(to: 14) + value) }
-        add("store", "\(history.metadata.storeID), epoch \(history.metadata.epoch)")
+        add("store", "\(metadata.storeID), epoch \(metadata.epoch)")
         if let extent = history.extent, let firstTime, let lastTime {
             add("events", "\(extent.count), from \(extent.lowerBound) to \(extent.upperBound)")
             add("from", RFC3339.text(microseconds: firstTime))

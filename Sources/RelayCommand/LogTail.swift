@@ -31,7 +31,7 @@ struct LogTail: HistoryTool {
             let summaries = ReversedSummaries(history, in: range)
             var newest: [EventSummary] = []
             while newest.count < number, let summary = try summaries.next() {
-                if filter(summary) { newest.append(summary) }
+                if filter.admits(summary) { newest.append(summary) }
             }
             for summary in newest.reversed() { try printer.print(summary) }
         }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Console
 import EventStore
 import RelayJSON
+import RelayLink
 @_spi(Rooms) import RelayRecords
 import RelayServer
 import ReplayDebugger
@@ -11,12 +12,13 @@ import TerminalUI
 import struct ArgumentParser.Argument
 
 /// `relay replay`: the past of a log.
-struct ReplayCommand: HistoryTool {
+struct ReplayCommand: ServedHistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Look at past states of a log, query them, step through them.",
         usage: """
             relay replay <dir> [state [<record[.field]>]] [--at <point>]
+            relay replay <url> state [<record[.field]>] [--at <point>] [--token <token>]
             relay replay <dir> --query <document> [--at <point>]
             relay replay <dir> --watch <document> [--at <point>]
             relay replay <dir> --step [--query <document>] [--at <point>]
@@ -78,6 +80,12 @@ struct ReplayCommand: HistoryTool {
             """)
     var check = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Certificates to verify the server of a wss:// address with, as PEM.",
+            valueName: "file"))
+    var ca: String?
+
     @OptionGroup(title: "Serving") var serving: ServingOptions
 
     func validate() throws {
@@ -99,6 +107,30 @@ struct ReplayCommand: HistoryTool {
         if query == nil, watch == nil, variables != nil || operation != nil {
             throw ValidationError("--variables and --operation need --query or --watch.")
         }
+        if aspect == nil { try log.checkIsDirectory("All but \"state\" needs") }
+    }
+
+    /// A server is shown one token; one that replays may accept several.
+    var credentials: ServerCredentials {
+        ServerCredentials(token: serving.token.last, ca: ca)
+    }
+
+    func run(on history: ServedHistory, printingTo output: LineOutput) async throws {
+        let point = [(name: "at", value: at ?? "@")]
+        guard let path else {
+            _ = try await history.print("state", point, to: output)
+            return
+        }
+        var nothing: HistoryRefusal?
+        let isFound = try await history.first(of: BlameTarget.targets(path)) { target in
+            do {
+                return try await history.print("state", target + point, to: output).lines
+            } catch let refusal as HistoryRefusal where refusal.status == 404 {
+                nothing = nothing ?? refusal
+                return 0
+            }
+        }
+        if !isFound { throw CommandFailure(nothing?.description ?? "There is no record \(path).") }
     }
 
     func run(on history: History, printingTo output: LineOutput) async throws {
@@ -173,20 +205,13 @@ struct ReplayCommand: HistoryTool {
         _ sequence: UInt64, of history: History, _ output: LineOutput
     ) throws {
         guard let path else {
-            return try history.snapshot(at: sequence).printRecords(to: output)
+            for line in try history.snapshot(at: sequence).recordLines { try output.write(line) }
+            return
         }
-        let targets = BlameTarget.targets(path)
-        let state = try history.snapshot(at: sequence, of: targets.map(\.record))
-        guard let target = targets.first(where: { state.existing($0.record) != nil }),
-            let record = state.existing(target.record), var shown = state.recordJSON(record)
-        else { throw CommandFailure("There is no record \(path).") }
-        if let field = target.field {
-            shown.fields.removeAll { $0.key != field }
-            guard !shown.fields.isEmpty else {
-                throw CommandFailure("Record \(target.record) has no field \(field).")
-            }
+        guard let line = try history.recordLine(BlameTarget.targets(path), at: sequence) else {
+            throw CommandFailure("There is no record \(path), or it has no such field.")
         }
-        try output.write(shown.sorted.json.text)
+        try output.write(line)
     }
 }
 

@@ -83,6 +83,14 @@ struct Serve: AsyncParsableCommand {
             valueName: "duration"))
     var jwtLeeway: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Viewers with this claim may see the whole history (/log/…), whatever the rules say, as clients with \
+            a --token may.
+            """, valueName: "claim"))
+    var historyClaim: String?
+
     @Flag(
         help: """
             Without tokens: serve everybody, also on an address that other machines can reach.
@@ -191,6 +199,7 @@ struct Serve: AsyncParsableCommand {
         configuration.tokens = try tokens(settings)
         configuration.viewerTokens = try viewerTokens(settings)
         configuration.webTokens = try webTokens(settings)
+        configuration.historyClaim = try settings.given(historyClaim, "history-claim")
         configuration.isOpen = try open || settings.flag("open")
         configuration.allowedHosts = try allowedHosts(settings)
         configuration.allow(origins: origins)

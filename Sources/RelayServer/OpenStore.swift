@@ -167,6 +167,12 @@ final class OpenStore: Sendable {
         }
     }
 
+    /// What has become durable by now.
+    func history() throws(EventStoreError) -> History {
+        if let file { return try file.history() }
+        return (journal as? InMemoryJournal).map { History($0) } ?? History(InMemoryJournal())
+    }
+
     /// Called with every durable state, in order.
     func noteDurable(_ snapshot: Snapshot) { file?.checkpointIfDue(snapshot) }
 

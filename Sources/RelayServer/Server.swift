@@ -46,6 +46,9 @@ public final class Server: Sendable {
         /// Whoever shows a JSON Web Token that these options accept is the viewer that it names.
         public var webTokens: WebTokenOptions?
         var authenticator: Authentication.Hook?
+        /// A claim: viewers who have it, and for whom it is neither false nor empty, may see the whole history (`/log/…`),
+        /// whatever the rules say, as those may who show one of ``tokens``.
+        public var historyClaim: String?
         /// Serve everybody, also on an address that other machines can reach.
         public var isOpen = false
         /// Names by which clients may call a server that asks for no token, besides `localhost` and its addresses; on an
@@ -186,6 +189,7 @@ public final class Server: Sendable {
     public let port: Int
     private let service: GraphQLService
     private let store: OpenStore
+    private let desk: HistoryDesk
     private let fetchedKeys: KeyURL?
     private let loops: NetworkLoops
     private let http: HTTPServer
@@ -273,14 +277,20 @@ public final class Server: Sendable {
             logger.warning(
                 "The persisted operation \"\(id)\" cannot be executed: \(error.message)")
         }
-        let metrics = Metrics(service, journal: store.file, keys: fetchedKeys)
+        let desk = HistoryDesk(
+            HistoryDesk.Limits(events: configuration.limits.pastEvents), logger: logger
+        ) { () throws(EventStoreError) in try store.history() }
+        let metrics = Metrics(service, journal: store.file, keys: fetchedKeys, history: desk)
+        let history = HistoryPages(
+            desk, authentication: configuration.makeAuthentication(keys, logger),
+            claim: configuration.historyClaim)
         let fronts = loops.loops.map { loop in
             Front(
                 service, on: loop, authentication: authentication,
                 hosts: HostPolicy(
                     for: authentication, listeningOn: configuration.host,
                     allowing: configuration.allowedHosts),
-                origins: configuration.origins, metrics: metrics,
+                origins: configuration.origins, metrics: metrics, history: history,
                 limits: configuration.limits.socket, logger: logger)
         }
         for front in fronts { front.start() }
@@ -305,16 +315,18 @@ public final class Server: Sendable {
         if let warning = configuration.warning(about: store.schemaService) {
             logger.warning("\(warning)")
         }
-        return Server(configuration, service, store, fetchedKeys, loops, http, logger)
+        return Server(configuration, service, store, desk, fetchedKeys, loops, http, logger)
     }
 
     private init(
         _ configuration: Configuration, _ service: GraphQLService, _ store: OpenStore,
-        _ fetchedKeys: KeyURL?, _ loops: NetworkLoops, _ http: HTTPServer, _ logger: Logger
+        _ desk: HistoryDesk, _ fetchedKeys: KeyURL?, _ loops: NetworkLoops, _ http: HTTPServer,
+        _ logger: Logger
     ) {
         self.logger = logger
         self.service = service
         self.store = store
+        self.desk = desk
         self.fetchedKeys = fetchedKeys
         self.loops = loops
         self.http = http
@@ -336,6 +348,7 @@ public final class Server: Sendable {
         // Their answers are handed to the connections before those are closed.
         await loops.settle()
         await http.stop(within: max(deadline - .now, .zero))
+        desk.stop()
         await loops.stop()
         await store.close(checkpointing: service.snapshotForNextStart)
     }

@@ -73,9 +73,9 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     var isInputOver: Bool { stream.isInputOver }
 
     /// A client may end its direction and wait for its answers. One that listens to a stream may not: that it has gone
-    /// looks the same, and a stream may be silent for long.
+    /// looks the same, and a stream may be silent for long. Nor may one whose answer is much work.
     func streamInputEnded() {
-        if exchange?.isStreaming == true {
+        if exchange?.endsWithInput == true {
             close()
         } else if exchange == nil {
             serve()

@@ -17,6 +17,9 @@ final class HTTPExchange {
     private var onClose: (@Sendable () -> Void)?
     private var onDrained: (@Sendable () -> Void)?
 
+    /// A client that ends its direction now has gone.
+    private(set) var endsWithInput = false
+
     var isStreaming: Bool {
         if case .streaming = stage { true } else { false }
     }
@@ -32,6 +35,7 @@ final class HTTPExchange {
 
     func respond(_ response: HTTPResponse) {
         guard case .waitingForAnswer = stage, let connection else { return }
+        onClose = nil
         if response.endsConnection { keepsAlive = false }
         let hasBody = response.status != 204 && response.status != 304
         var headers = response.headers
@@ -50,6 +54,14 @@ final class HTTPExchange {
         complete()
     }
 
+    /// - Parameter onLeft: called once, when the client goes before the answer.
+    func expectClient(_ onLeft: @escaping @Sendable () -> Void) {
+        guard case .waitingForAnswer = stage, let connection else { return }
+        onClose = onLeft
+        endsWithInput = true
+        if connection.isInputOver { connection.close() }
+    }
+
     /// - Parameter onClose: called once, when the answer ends without `finishStream`.
     func startStream(
         status: Int, headers: HTTPHeaders, onClose: @escaping @Sendable () -> Void,
@@ -60,6 +72,7 @@ final class HTTPExchange {
             return
         }
         if !isHTTP11 { keepsAlive = false }
+        endsWithInput = true
         let framing: BodyFraming = isHTTP11 ? .chunked : .untilClose
         self.onClose = onClose
         self.onDrained = onDrained

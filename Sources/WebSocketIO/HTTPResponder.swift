@@ -30,6 +30,14 @@ package final class HTTPResponder: Sendable {
         loop.performSoon { [exchange] in exchange.value.respond(response) }
     }
 
+    /// Hears of it when nobody waits for the answer any more. From now on a client that ends its direction of the
+    /// connection has gone: nothing else tells, as long as there is nothing to send.
+    ///
+    /// - Parameter onLeft: called on the loop's thread, at most once, and not after the answer.
+    package func whenLeft(_ onLeft: @escaping @Sendable () -> Void) {
+        loop.performSoon { [exchange] in exchange.value.expectClient(onLeft) }
+    }
+
     /// Sends the head of an answer whose body follows in pieces, such as server-sent events.
     ///
     /// - Parameter onClose: called on the loop's thread, once, when the client has gone or the

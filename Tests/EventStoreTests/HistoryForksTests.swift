@@ -54,7 +54,7 @@ import Testing
         let store = try EventStore.open(fork.path, options: .quiet)
         #expect(store.report.checkpoint == 6)
         #expect(try store.snapshot.stateHash == history.open().snapshot(at: 7).stateHash)
-        #expect(store.journal.epoch > UInt64(try history.open().metadata.epoch))
+        #expect(store.journal.epoch > UInt64(try history.open().metadata?.epoch ?? 0))
         let body = EventBody.schema("another")
         try store.journal.appendAndWait(Event(sequence: 8, timeMicroseconds: 0, body: body))
         store.journal.close()

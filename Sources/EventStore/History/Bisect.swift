@@ -41,7 +41,7 @@ extension History {
         var passedOver: Set<UInt64> = []
         var folded: UInt64 = 0
         while let place = Self.middle(between: low.sequence, high, passing: passedOver) {
-            let replay = try Replay(reader, from: low, through: place)
+            let replay = try Replay(source, from: low, through: place)
             if let watch {
                 let (before, total) = (folded, range.upperBound - range.lowerBound)
                 replay.watch = { done, _ in watch(before + done, total) }

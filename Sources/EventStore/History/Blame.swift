@@ -97,9 +97,43 @@ extension History {
         let base = try beginning()
         var folds = targets.map { BlameFold($0, on: base, showsLayers: showsLayers) }
         if base.sequence > 0 { try noteInherited(&folds, through: base.sequence) }
-        guard base.sequence < lastReadable else { return Self.report(folds) }
-        let events = try TouchingEvents(
-            self, targets.map(\.record), in: base.sequence + 1...lastReadable)
+        try fold(&folds, behind: base.sequence, through: lastReadable)
+        return folds.first(where: \.isRecord).map {
+            BlameReport(target: $0.target, entries: $0.entries.reversed())
+        }
+    }
+
+    /// The newest part of a blame: since the last checkpoint before an event, or since the beginning.
+    /// - Parameters:
+    ///   - last: the last event to look at.
+    ///   - isWhole: prefer all of it, if as much may be read.
+    /// - Returns: its entries, newest first, and the event before it; 0 if it began with the beginning.
+    func blame(
+        _ target: BlameTarget, through last: UInt64, showsLayers: Bool, isWhole: Bool
+    ) throws(EventStoreError) -> (entries: [BlameEntry], start: UInt64) {
+        let mayBeWhole = source.allowance?.covers(passing: last - min(first, last)) ?? true
+        var base: Snapshot?
+        if !isWhole || !mayBeWhole {
+            base = try source.restore(through: last - 1, takesOlderFold: first > 1).snapshot
+        }
+        let beginning = try beginning()
+        if let known = base, known.sequence <= beginning.sequence { base = nil }
+        var folds = [BlameFold(target, on: base ?? beginning, showsLayers: showsLayers)]
+        if base == nil, beginning.sequence > 0 {
+            try noteInherited(&folds, through: beginning.sequence)
+        }
+        let start = (base ?? beginning).sequence
+        try fold(&folds, behind: start, through: last)
+        let entries = folds.flatMap(\.entries).filter { $0.sequence <= last }
+        return (entries.reversed(), base == nil ? 0 : start)
+    }
+
+    private func fold(
+        _ folds: inout [BlameFold], behind start: UInt64, through last: UInt64
+    ) throws(EventStoreError) {
+        guard start < last else { return }
+        let events = try TouchingEvents(self, folds.map(\.target.record), in: start + 1...last)
+        events.givesAllEnds = folds.contains { $0.hasLayers }
         while let event = try events.next() {
             let ended = event.body.endedMutation
             let intent =
@@ -111,7 +145,6 @@ extension History {
             for index in folds.indices { folds[index].read(event, of: intent, rebased) }
             events.givesAllEnds = folds.contains { $0.hasLayers }
         }
-        return Self.report(folds)
     }
 
     /// The first of several targets whose record was ever written and confirmed; nil if none was.
@@ -134,17 +167,11 @@ extension History {
         return found
     }
 
-    private static func report(_ folds: [BlameFold]) -> BlameReport? {
-        folds.first(where: \.isRecord).map {
-            BlameReport(target: $0.target, entries: $0.entries.reversed())
-        }
-    }
-
     /// The earliest state from which events can be folded: empty, except in a log that begins later than
     /// event 1.
     private func beginning() throws(EventStoreError) -> Snapshot {
         if first == 1 { return Snapshot() }
-        return try Replay(fromEarliest: reader, through: lastReadable).snapshot
+        return try Replay(fromEarliest: source, through: lastReadable).snapshot
     }
 
     /// Starts with the contents of a checkpoint. Events before it may still be there: then the last writer is

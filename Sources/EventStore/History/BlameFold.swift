@@ -34,9 +34,9 @@ struct BlameFold {
         self.snapshot = snapshot
         self.showsLayers = showsLayers
         layers = snapshot.pending.compactMap { pending in
-            pending.intent.optimistic.map {
-                Layer(mutation: pending.sequence, intent: pending.intent, writes: $0)
-            }
+            guard let writes = pending.intent.optimistic, writes.keys(of: target.record) != nil
+            else { return nil }
+            return Layer(mutation: pending.sequence, intent: pending.intent, writes: writes)
         }
         isRecord = snapshot.existing(target.record) != nil
     }

@@ -30,10 +30,10 @@ extension History {
     package func checkCheckpoints(
         _ check: (CheckpointCheck) -> Bool
     ) throws(EventStoreError) {
-        let files = reader.checkpoints
+        let files = try reader.checkpoints
         let sequences = try onLog { () throws(LogError) in try files.sequences() }
             .filter { $0 + 1 >= first && $0 <= last }
-        let replay = try Replay(fromEarliest: reader, through: last)
+        let replay = try Replay(fromEarliest: source, through: last)
         let beginning = replay.snapshot.sequence
         for sequence in sequences {
             let before = replay.snapshot.sequence

@@ -64,15 +64,36 @@ extension History {
     package func differences(
         from before: UInt64, to after: UInt64, record: String? = nil
     ) throws(EventStoreError) -> [FieldDifference] {
-        let replay = try replay(at: min(before, after))
-        let earlier = replay.snapshot
-        guard max(before, after) <= lastReadable else {
-            throw .outOfRange(max(before, after), readable)
-        }
-        let later = try snapshot(at: max(before, after), goingOnWith: replay)
+        let (first, second) = (min(before, after), max(before, after))
+        let (earlier, later) =
+            if let record { try states(first, second, of: record) } else {
+                try states(first, second)
+            }
         return before <= after
             ? earlier.differences(to: later, record: record)
             : later.differences(to: earlier, record: record)
+    }
+
+    private func states(
+        _ first: UInt64, _ second: UInt64
+    ) throws(EventStoreError) -> (Snapshot, Snapshot) {
+        let replay = try replay(at: first)
+        let earlier = replay.snapshot
+        guard second <= lastReadable else { throw .outOfRange(second, readable) }
+        return (earlier, try snapshot(at: second, goingOnWith: replay))
+    }
+
+    /// States in which one record is correct: the others are not folded.
+    private func states(
+        _ first: UInt64, _ second: UInt64, of record: String
+    ) throws(EventStoreError) -> (Snapshot, Snapshot) {
+        let earlier = try snapshot(at: first, of: [record])
+        guard second <= lastReadable else { throw .outOfRange(second, readable) }
+        do throws(EventStoreError) {
+            return (earlier, try snapshot(at: second, of: [record], from: earlier))
+        } catch  where error.code == .log(.damaged) {
+            return (earlier, try snapshot(at: second, of: [record]))
+        }
     }
 
     /// The state after a later event than a replay's. If there is damage in between, a checkpoint after it

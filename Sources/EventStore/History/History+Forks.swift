@@ -11,6 +11,7 @@ extension History {
         guard sequence > 0, sequence <= last, sequence + 1 >= first else {
             throw .outOfRange(sequence, extent)
         }
+        let reader = try reader
         try onLog { () throws(LogError) in try reader.fork(through: sequence, into: directory) }
     }
 
@@ -24,7 +25,10 @@ extension History {
         let start = max(first, other.first)
         let end = min(last, other.last)
         if start <= end {
-            let (mine, theirs) = (try cursor(in: start...end), try other.cursor(in: start...end))
+            let (reader, others) = (try reader, try other.reader)
+            let (mine, theirs) = try onLog { () throws(LogError) in
+                (try reader.events(from: start), try others.events(from: start))
+            }
             for sequence in start...end {
                 let (event, otherEvent) = try onLog { () throws(LogError) in
                     (try mine.next(), try theirs.next())

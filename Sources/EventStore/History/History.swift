@@ -2,7 +2,7 @@ package import Disk
 package import EventLog
 @_spi(Rooms) package import RelayRecords
 
-/// The past of a store, read only from its directory.
+/// The past of a store, read only from its directory, or from a journal in memory.
 ///
 /// Never writes and takes no lock: it works on a copy, and on a directory that a server is writing to. Its
 /// extent is fixed when it is opened, so that one command sees one history.
@@ -10,21 +10,22 @@ package import EventLog
 ///     let history = try History("relay-data")
 ///     let before = try history.snapshot(at: 412)
 package struct History: Sendable {
+    /// Empty if it is in memory only.
     package let directory: String
     /// The first event that is kept, or the next one if there is none.
     package let first: UInt64
     /// The last event, even if it is no longer kept; 0 if there never was one.
-    package let last: UInt64
+    package private(set) var last: UInt64
     /// The damage that ends the history before the end of the log: the effect of later events cannot be
     /// known.
     package let damage: LogDamage?
     /// The last event that can be read, which may be after the damage.
-    package let lastReadable: UInt64
+    package private(set) var lastReadable: UInt64
     /// The damage skipped by reading events so far.
     package let damages = DamageNotes()
     /// Called occasionally with the progress of reading: the events read so far, and the total.
     package var watch: Watch?
-    let reader: EventLogReader
+    private(set) var source: HistorySource
 
     package typealias Watch = @Sendable (_ done: UInt64, _ total: UInt64) -> Void
 
@@ -33,16 +34,15 @@ package struct History: Sendable {
         _ directory: String, fileSystem: any FileSystem = POSIXFileSystem()
     ) throws(EventStoreError) {
         self.directory = directory
-        reader = try onLog { () throws(LogError) in
+        let reader = try onLog { () throws(LogError) in
             try EventLogReader(directory, fileSystem: fileSystem)
         }
-        first = try onLog { [reader] () throws(LogError) in try reader.firstSequence() }
-        (last, damage) = try onLog { [reader] () throws(LogError) in try reader.lastInOrder() }
+        source = HistorySource(reader)
+        first = try source.firstSequence()
+        (last, damage) = try onLog { () throws(LogError) in try reader.lastInOrder() }
         if let damage {
             damages.note([damage])
-            lastReadable = try onLog { [reader] () throws(LogError) in
-                try reader.lastBehindDamage()
-            }
+            lastReadable = try onLog { () throws(LogError) in try reader.lastBehindDamage() }
         } else {
             lastReadable = last
         }
@@ -54,11 +54,48 @@ package struct History: Sendable {
         _ directory: String, _ reader: EventLogReader, through last: UInt64
     ) throws(EventStoreError) {
         self.directory = directory
-        self.reader = reader
-        first = try onLog { () throws(LogError) in try reader.firstSequence() }
+        source = HistorySource(reader)
+        first = try source.firstSequence()
         self.last = last
         lastReadable = last
         damage = nil
+    }
+
+    /// The history of a journal in memory, up to its present end.
+    package init(_ journal: InMemoryJournal) {
+        directory = ""
+        source = HistorySource(journal)
+        first = 1
+        last = journal.last
+        lastReadable = last
+        damage = nil
+    }
+
+    /// The same history, of which only so much is read; beyond that its functions throw `limitExceeded`, or
+    /// `cancelled` when the allowance is given up.
+    /// - Parameter kept: a state to start from.
+    package func within(_ allowance: HistoryAllowance, from kept: KeptState? = nil) -> History {
+        var history = self
+        history.source.allowance = allowance
+        history.source.kept = kept
+        return history
+    }
+
+    /// The beginning of the history, through an event.
+    package func beginning(through sequence: UInt64) -> History {
+        var history = self
+        history.last = min(last, sequence)
+        history.lastReadable = min(lastReadable, sequence)
+        return history
+    }
+
+    /// The log's files.
+    /// - Throws: `log(notFound)` if it is in memory only.
+    var reader: EventLogReader {
+        get throws(EventStoreError) {
+            guard let reader = source.reader else { throw .onlyInMemory }
+            return reader
+        }
     }
 
     /// The kept events; nil if there are none.
@@ -69,14 +106,15 @@ package struct History: Sendable {
         first <= lastReadable ? first...lastReadable : nil
     }
 
-    package var metadata: LogMetadata { reader.metadata }
+    /// Nil if it is in memory only.
+    package var metadata: LogMetadata? { source.reader?.metadata }
 
     /// The first event whose state can be rebuilt: 1, or that of the checkpoint with which a compacted log
     /// begins.
     package var firstState: UInt64 {
         get throws(EventStoreError) {
             if first == 1 { return min(1, last) }
-            return try Replay(fromEarliest: reader, through: lastReadable).snapshot.sequence
+            return try Replay(fromEarliest: source, through: lastReadable).snapshot.sequence
         }
     }
 
@@ -85,10 +123,8 @@ package struct History: Sendable {
     /// - Throws: `log(damaged)` if there is none.
     package func nextState(after sequence: UInt64) throws(EventStoreError) -> UInt64 {
         _ = try events(in: sequence + 1...sequence + 1).next()
-        let checkpoints = try onLog { () throws(LogError) in try reader.checkpoints.sequences() }
-        for place in checkpoints where place > sequence && place <= lastReadable {
-            let restored = try reader.checkpoints.restore(
-                through: place, indexes: [], takesOlderFold: first > 1)
+        for place in try source.checkpoints() where place > sequence && place <= lastReadable {
+            let restored = try source.restore(through: place, takesOlderFold: first > 1)
             if restored.snapshot?.sequence == place { return place }
         }
         guard let damage = damages.all.last else { throw .missing(sequence + 1) }
@@ -123,13 +159,11 @@ package struct History: Sendable {
 
     func skippingCursor(
         in range: ClosedRange<UInt64>
-    ) throws(EventStoreError) -> EventCursor {
+    ) throws(EventStoreError) -> HistoryCursor {
         guard let readable, readable.contains(range.lowerBound) else {
             throw .outOfRange(range.lowerBound, readable)
         }
-        let cursor = try onLog { () throws(LogError) in
-            try reader.events(from: range.lowerBound, skippingDamage: true)
-        }
+        let cursor = try source.events(from: range.lowerBound, skippingDamage: true)
         cursor.through = min(range.upperBound, lastReadable)
         return cursor
     }
@@ -139,10 +173,8 @@ package struct History: Sendable {
         TimeIterator(try cursor(in: range))
     }
 
-    func cursor(in range: ClosedRange<UInt64>) throws(EventStoreError) -> EventCursor {
-        let cursor = try onLog { () throws(LogError) in
-            try reader.events(from: range.lowerBound)
-        }
+    func cursor(in range: ClosedRange<UInt64>) throws(EventStoreError) -> HistoryCursor {
+        let cursor = try source.events(from: range.lowerBound)
         cursor.through = min(range.upperBound, last)
         return cursor
     }
@@ -150,14 +182,14 @@ package struct History: Sendable {
     /// Events from a sequence on, including those appended after the history was opened: at the end it
     /// returns nil, and continues when called again.
     package func events(following sequence: UInt64) throws(EventStoreError) -> EventIterator {
-        EventIterator(try onLog { () throws(LogError) in try reader.events(from: sequence) })
+        EventIterator(try source.events(from: sequence))
     }
 
     // MARK: States
 
     /// The newest state, folded from the earliest one that can be rebuilt, without using later checkpoints.
     package func refolded() throws(EventStoreError) -> Snapshot {
-        let replay = try Replay(fromEarliest: reader, through: last)
+        let replay = try Replay(fromEarliest: source, through: last)
         try replay.advance(to: last)
         return replay.snapshot
     }
@@ -175,7 +207,7 @@ package struct History: Sendable {
         at sequence: UInt64, indexes: [IndexDefinition] = []
     ) throws(EventStoreError) -> Replay {
         guard sequence <= lastReadable else { throw .outOfRange(sequence, readable) }
-        let replay = try Replay(reader, near: sequence, through: lastReadable, indexes: indexes)
+        let replay = try Replay(source, near: sequence, through: lastReadable, indexes: indexes)
         replay.watch = watch
         try replay.advance(to: sequence)
         return replay
@@ -184,14 +216,14 @@ package struct History: Sendable {
 
 /// Iterates over the events of a log. Not Sendable, because it is stateful.
 package final class EventIterator {
-    private let cursor: EventCursor
+    private let cursor: HistoryCursor
     private let damages: DamageNotes?
     private let watch: History.Watch?
     private let total: UInt64
     private var done: UInt64 = 0
 
     init(
-        _ cursor: EventCursor, damages: DamageNotes? = nil, watch: History.Watch? = nil,
+        _ cursor: HistoryCursor, damages: DamageNotes? = nil, watch: History.Watch? = nil,
         total: UInt64 = 0
     ) {
         self.cursor = cursor
@@ -211,14 +243,12 @@ package final class EventIterator {
 
 /// Iterates over the times of events. Not Sendable, because it is stateful.
 final class TimeIterator {
-    private let cursor: EventCursor
+    private let cursor: HistoryCursor
 
-    init(_ cursor: EventCursor) { self.cursor = cursor }
+    init(_ cursor: HistoryCursor) { self.cursor = cursor }
 
     func next() throws(EventStoreError) -> (sequence: UInt64, microseconds: Int64)? {
-        try onLog { () throws(LogError) in
-            try cursor.next { sequence, _, microseconds, _ in (sequence, microseconds) }
-        }
+        try cursor.next { sequence, _, microseconds, _ in (sequence, microseconds) }
     }
 }
 

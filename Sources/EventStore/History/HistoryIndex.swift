@@ -90,7 +90,7 @@ package final class HistoryIndex: Sendable {
     ) throws(EventStoreError) {
         self.history = history
         state = Lock(State(landmarkLimit: landmarkLimit, writeLimit: writeLimit))
-        start = try Replay(fromEarliest: history.reader, through: history.lastReadable).snapshot
+        start = try Replay(fromEarliest: history.source, through: history.lastReadable).snapshot
     }
 
     /// The last event that can be reached quickly; 0 at first.
@@ -104,7 +104,7 @@ package final class HistoryIndex: Sendable {
     package func build(_ watch: (UInt64) -> Void = { _ in }) throws(EventStoreError) {
         state.withLock { $0.keep(start) }
         var next: Replay? = try Replay(
-            history.reader, from: start, through: history.lastReadable)
+            history.source, from: start, through: history.lastReadable)
         while let replay = next {
             do throws(EventStoreError) {
                 guard try pass(replay, watch) else { return }
@@ -172,7 +172,7 @@ package final class HistoryIndex: Sendable {
     ) throws -> Result? {
         guard let near = state.withLock({ $0.landmark(before: sequence) }) else { return nil }
         return try folding.withLock { _ in
-            let replay = try Replay(history.reader, from: near, through: history.lastReadable)
+            let replay = try Replay(history.source, from: near, through: history.lastReadable)
             try replay.advance(to: sequence)
             let reached = replay.snapshot
             state.withLock { $0.latest = reached }

@@ -12,7 +12,7 @@ package final class Replay {
     let ignoredCheckpoints: [String]
     /// Called occasionally with the progress of ``advance(to:)``.
     var watch: History.Watch?
-    private let events: EventCursor
+    private let events: HistoryCursor
 
     /// The event up to which read bytes are not counted.
     var mark: UInt64 = 0
@@ -37,39 +37,36 @@ package final class Replay {
     /// Starts with the nearest state at or before an event that needs no folding.
     /// - Parameter last: the last event to fold.
     convenience init(
-        _ reader: EventLogReader, near sequence: UInt64, through last: UInt64,
+        _ source: HistorySource, near sequence: UInt64, through last: UInt64,
         indexes: [IndexDefinition]
     ) throws(EventStoreError) {
-        let first = try onLog { () throws(LogError) in try reader.firstSequence() }
-        let restored = try reader.checkpoints.restore(
+        let first = try source.firstSequence()
+        let restored = try source.restore(
             through: sequence, indexes: indexes, takesOlderFold: first > 1)
         let snapshot = restored.snapshot ?? Snapshot(indexes: indexes)
         guard snapshot.sequence + 1 >= first else {
             throw .notRebuildable(sequence, firstKept: first)
         }
         try self.init(
-            reader, from: snapshot, through: last, ignoredCheckpoints: restored.ignored)
+            source, from: snapshot, through: last, ignoredCheckpoints: restored.ignored)
     }
 
     /// Starts with the earliest state that can be rebuilt: the empty one or, in a compacted log, that of the
     /// oldest usable checkpoint.
     convenience init(
-        fromEarliest reader: EventLogReader, through last: UInt64
+        fromEarliest source: HistorySource, through last: UInt64
     ) throws(EventStoreError) {
-        let (first, checkpoints) = try onLog { () throws(LogError) in
-            (try reader.firstSequence(), try reader.checkpoints.sequences())
-        }
+        let (first, checkpoints) = (try source.firstSequence(), try source.checkpoints())
         if first == 1 {
-            try self.init(reader, near: 0, through: last, indexes: [])
+            try self.init(source, near: 0, through: last, indexes: [])
             return
         }
         let starts = checkpoints.filter { $0 + 1 >= first && $0 <= last }
         for start in starts {
-            let restored = try reader.checkpoints.restore(
-                through: start, indexes: [], takesOlderFold: true)
+            let restored = try source.restore(through: start, takesOlderFold: true)
             guard let snapshot = restored.snapshot, snapshot.sequence == start else { continue }
             try self.init(
-                reader, from: snapshot, through: last, ignoredCheckpoints: restored.ignored)
+                source, from: snapshot, through: last, ignoredCheckpoints: restored.ignored)
             return
         }
         throw .notRebuildable(starts.first ?? first - 1, firstKept: first)
@@ -77,14 +74,12 @@ package final class Replay {
 
     /// Continues from a state.
     init(
-        _ reader: EventLogReader, from snapshot: Snapshot, through last: UInt64,
+        _ source: HistorySource, from snapshot: Snapshot, through last: UInt64,
         ignoredCheckpoints: [String] = []
     ) throws(EventStoreError) {
         self.snapshot = snapshot
         self.ignoredCheckpoints = ignoredCheckpoints
-        events = try onLog { () throws(LogError) in
-            try reader.events(from: snapshot.sequence + 1)
-        }
+        events = try source.events(from: snapshot.sequence + 1)
         events.through = last
     }
 

@@ -22,7 +22,7 @@ final class TouchingEvents {
     var givesAllEnds = false
     private let history: History
     private let ids: [[UInt8]]
-    private let cursor: EventCursor
+    private let cursor: HistoryCursor
     private var expected: UInt64
     private let last: UInt64
     /// The first event that could not be read.
@@ -57,10 +57,8 @@ final class TouchingEvents {
         while true {
             done += 1
             try Replay.watch(done, of: total, history.watch)
-            let found = try onLog { () throws(LogError) in
-                try cursor.next { sequence, kind, time, payload in
-                    look(sequence, kind.rawValue, time, payload)
-                }
+            let found = try cursor.next { sequence, kind, time, payload in
+                look(sequence, kind, time, payload)
             }
             if !cursor.damages.isEmpty { history.damages.note(cursor.damages) }
             switch found {
@@ -134,8 +132,15 @@ extension History {
         at sequence: UInt64, of records: [String]
     ) throws(EventStoreError) -> Snapshot {
         guard sequence <= lastReadable else { throw .outOfRange(sequence, readable) }
-        let replay = try Replay(reader, near: sequence, through: lastReadable, indexes: [])
-        var snapshot = replay.snapshot
+        let replay = try Replay(source, near: sequence, through: lastReadable, indexes: [])
+        return try snapshot(at: sequence, of: records, from: replay.snapshot)
+    }
+
+    /// - Parameter near: an earlier state, in which these records are correct.
+    func snapshot(
+        at sequence: UInt64, of records: [String], from near: Snapshot
+    ) throws(EventStoreError) -> Snapshot {
+        var snapshot = near
         guard snapshot.sequence < sequence else { return snapshot }
         let events = try TouchingEvents(self, records, in: snapshot.sequence + 1...sequence)
         var changes = ChangeSet()
@@ -149,6 +154,7 @@ extension History {
             guard let damage = damages.all.last else { throw .missing(lost) }
             throw .notRebuildable(sequence, after: lost - 1, damage)
         }
+        snapshot.sequence = sequence
         return snapshot
     }
 

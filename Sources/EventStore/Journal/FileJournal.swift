@@ -148,7 +148,8 @@ public final class FileJournal: EventJournal, RestorableJournal {
         near sequence: UInt64, indexes: [IndexDefinition]
     ) async throws -> Snapshot {
         try await onPast { reader, last throws(EventStoreError) in
-            try Replay(reader, near: sequence, through: last, indexes: indexes).snapshot
+            try Replay(HistorySource(reader), near: sequence, through: last, indexes: indexes)
+                .snapshot
         }
     }
 
@@ -166,6 +167,11 @@ public final class FileJournal: EventJournal, RestorableJournal {
                 throw error
             }
         }
+    }
+
+    /// What has become durable by now, for tools that work on histories.
+    package func history() throws(EventStoreError) -> History {
+        try History(directory, reader, through: head.sequence)
     }
 
     /// Reads on the journal's own thread, so that no other work is blocked.

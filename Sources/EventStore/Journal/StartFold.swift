@@ -46,7 +46,8 @@ struct StartFold {
         tail limits: HistoryTail.Limits,
         indexes: [IndexDefinition], remarks: [String] = []
     ) throws(EventStoreError) {
-        let replay = try Replay(reader, near: sequence, through: head, indexes: indexes)
+        let replay = try Replay(
+            HistorySource(reader), near: sequence, through: head, indexes: indexes)
         restored = replay.snapshot.sequence
         let found = try onLog { () throws(LogError) in
             try reader.checkpoints.newestSequence(

@@ -25,6 +25,19 @@ package struct EventCondition {
         case holds(Operand)
     }
 
+    /// Whether it searches for a regular expression. How long that takes has no bound.
+    package var hasPatterns: Bool { Self.hasPatterns(root) }
+
+    private static func hasPatterns(_ node: Node) -> Bool {
+        switch node {
+        case .or(let left, let right), .and(let left, let right):
+            hasPatterns(left) || hasPatterns(right)
+        case .not(let inner): hasPatterns(inner)
+        case .matches: true
+        case .compare, .holds: false
+        }
+    }
+
     /// Whether it is no more than the name of a field, or a value.
     package var isOneWord: Bool {
         if case .holds = root { true } else { false }

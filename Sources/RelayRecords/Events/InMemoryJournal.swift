@@ -49,6 +49,19 @@ package final class InMemoryJournal: EventJournal {
         }
     }
 
+    /// The last event; 0 if there is none.
+    package var last: UInt64 { head.sequence }
+
+    /// Those events of a range that there are.
+    package func kept(in range: ClosedRange<UInt64>) -> ArraySlice<Event> {
+        history.withLock { history in
+            guard let first = Int(exactly: range.lowerBound), first >= 1, first <= history.count
+            else { return [] }
+            let end = min(Int(clamping: range.upperBound), history.count)
+            return ArraySlice(Array(history[first - 1..<end]))
+        }
+    }
+
     /// Assumes that event times increase; if a clock was set back, it searches as if they did.
     package func lastEvent(
         at timeMicroseconds: Int64, through last: UInt64

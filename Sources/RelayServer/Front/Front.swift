@@ -2,6 +2,7 @@ import GraphQLExecution
 import HTTPMessages
 import Logging
 import RelayJSON
+import RelayRecords
 import StoreEngine
 import WebSocketIO
 
@@ -15,6 +16,7 @@ final class Front: HTTPServerHandler {
     private let hosts: HostPolicy
     private let origins: OriginPolicy
     private let metrics: Metrics
+    private let history: HistoryPages
     private let limits: SocketLimits
     private let progress: ProgressNotices
     private let ended: EndedClients
@@ -22,8 +24,8 @@ final class Front: HTTPServerHandler {
 
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
-        hosts: HostPolicy, origins: OriginPolicy, metrics: Metrics, limits: SocketLimits,
-        logger: Logger
+        hosts: HostPolicy, origins: OriginPolicy, metrics: Metrics, history: HistoryPages,
+        limits: SocketLimits, logger: Logger
     ) {
         self.service = service
         self.loop = loop
@@ -31,6 +33,7 @@ final class Front: HTTPServerHandler {
         self.hosts = hosts
         self.origins = origins
         self.metrics = metrics
+        self.history = history
         self.limits = limits
         self.logger = logger
         progress = ProgressNotices(after: limits.progressInterval) { service.deliveredCursor }
@@ -105,6 +108,8 @@ final class Front: HTTPServerHandler {
         if let refusal = refusal(byHeadOf: request) { return responder.respond(refusal) }
         if request.path == Self.path {
             respondToGraphQL(request, responder)
+        } else if HistoryPages.has(request.path) {
+            respondToHistory(request, responder)
         } else {
             respondToOperator(request, responder)
         }
@@ -137,6 +142,10 @@ final class Front: HTTPServerHandler {
     private func refusal(byHeadOf request: HTTPRequest) -> HTTPResponse? {
         guard hosts.admits(request) else { return Self.foreignHost }
         if request.path == Self.path { return nil }
+        if HistoryPages.has(request.path) {
+            if ["GET", "HEAD", "OPTIONS"].contains(request.method) { return nil }
+            return HTTPResponse(status: 405, headers: ["allow": HistoryPages.methods])
+        }
         guard Self.operatorPaths.contains(request.path) else {
             return HTTPResponse(status: 404, text: Self.notFound(request))
         }
@@ -180,6 +189,39 @@ final class Front: HTTPServerHandler {
         let metrics = metrics
         // Whoever looks after the server is not kept waiting by queries.
         Task.detached(priority: .high) { responder.respond(await metrics.response()) }
+    }
+
+    // MARK: The history
+
+    private func respondToHistory(_ http: HTTPRequest, _ responder: HTTPResponder) {
+        if http.method == "OPTIONS" {
+            responder.respond(origins.answer(toOptions: http, methods: HistoryPages.methods))
+            return
+        }
+        var headers = origins.headers(for: http)
+        if !headers.fields.isEmpty {
+            headers.append(
+                "access-control-expose-headers", "link, relay-first-event, relay-last-event")
+        }
+        // It depends on who asks, and tomorrow's answer may be another one.
+        headers.append("cache-control", "no-store")
+        headers.append("x-content-type-options", "nosniff")
+        let answer: @Sendable (HTTPResponse) -> Void = { [service, headers] response in
+            var response = response
+            response.headers.append(headers)
+            response.endsConnection = service.isStopping
+            responder.respond(response)
+        }
+        if let refusal = history.refusal(of: http, mayBeNobody: hosts.admitsWithoutToken(http)) {
+            logger.debug(
+                "A request for the history was refused.",
+                metadata: ["peer": "\(http.peerAddress)", "status": "\(refusal.status)"])
+            return answer(refusal)
+        }
+        let history = history
+        Task.detached {
+            history.respond(to: http, now: WallClock.microseconds(), responder, answer)
+        }
     }
 
     // MARK: GraphQL over HTTP

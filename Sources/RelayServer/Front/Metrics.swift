@@ -23,9 +23,14 @@ final class Metrics: Sendable {
     private let journal: FileJournal?
     /// Nil if none are fetched.
     private let keys: KeyURL?
+    private let history: HistoryDesk?
     private let server = Lock(WeakServer())
 
-    init(_ service: GraphQLService, journal: FileJournal?, keys: KeyURL? = nil) {
+    init(
+        _ service: GraphQLService, journal: FileJournal?, keys: KeyURL? = nil,
+        history: HistoryDesk? = nil
+    ) {
+        self.history = history
         self.service = service
         self.journal = journal
         self.keys = keys
@@ -49,6 +54,7 @@ final class Metrics: Sendable {
         }
         describeService(&page)
         describeStorage(&page)
+        if let history { describe(history, &page) }
         if let journal { describe(journal, &page) }
         if let keys { describe(keys, &page) }
         describeProcess(&page)
@@ -71,6 +77,20 @@ final class Metrics: Sendable {
         page.gauge(
             "relay_loop_queue_bytes", "Bytes queued for clients, by loop.", byLoop(\.queuedBytes)
         )
+    }
+
+    private func describe(_ history: HistoryDesk, _ page: inout MetricsPage) {
+        let counts = history.counts
+        page.counter(
+            "relay_history_requests_total", "Questions about the history, by what became of them.",
+            [
+                ("outcome=\"answered\"", counts.answered), ("outcome=\"refused\"", counts.refused),
+                ("outcome=\"left\"", counts.left),
+            ])
+        page.gauge(
+            "relay_waiting_history_requests",
+            "Questions about the history that wait for their turn.",
+            history.waitingCount)
     }
 
     private func describeService(_ page: inout MetricsPage) {

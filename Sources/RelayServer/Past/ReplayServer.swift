@@ -92,18 +92,23 @@ package final class ReplayServer: Sendable {
             }
             let service = GraphQLService(
                 schemaService, journal: ReplayedJournal(history: history, played: played),
-                storeID: history.metadata.storeID.description, snapshot: snapshot,
+                storeID: history.metadata?.storeID.description ?? "memory",
+                snapshot: snapshot,
                 inputs: EngineInputs(now: WallClock.microseconds),
                 mutationRefusal: mutationRefusal, logger: logger,
                 deliver: { loops.deliver($0) }, settle: { await loops.settle() })
-            let metrics = Metrics(service, journal: nil)
+            let desk = HistoryDesk(.init(), logger: logger) {
+                history.beginning(through: played.value)
+            }
+            let metrics = Metrics(service, journal: nil, history: desk)
             let front = Front(
                 service, on: loop, authentication: authentication,
                 hosts: HostPolicy(
                     for: authentication, listeningOn: configuration.host,
                     allowing: configuration.allowedHosts),
-                origins: OriginPolicy(), metrics: metrics, limits: SocketLimits(),
-                logger: logger)
+                origins: OriginPolicy(), metrics: metrics,
+                history: HistoryPages(desk, authentication: authentication, claim: nil),
+                limits: SocketLimits(), logger: logger)
             front.start()
             let http = try await HTTPServer.start(
                 HTTPServer.Options(

@@ -8,7 +8,7 @@ struct ReplayedJournal: EventJournal {
     let history: History
     let played: PlayedSequence
 
-    var epoch: UInt64 { UInt64(history.metadata.epoch) }
+    var epoch: UInt64 { UInt64(history.metadata?.epoch ?? 0) }
 
     func append(
         _ events: [NewEvent], expecting sequence: UInt64,

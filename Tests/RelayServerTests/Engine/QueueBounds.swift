@@ -90,6 +90,10 @@ struct QueueBound {
                 name: "queries of the past that wait", bound: grouped(PastQueries.Limits().waiting),
                 atTheBound: refused),
             QueueBound(
+                name: "questions about the history that wait",
+                bound: "\(HistoryDesk.Limits().waiting) for events, and as many for states",
+                atTheBound: "503"),
+            QueueBound(
                 name: "reads of the past", bound: "one for queries, one for resumed streams",
                 atTheBound: "the next one waits for the last"),
             QueueBound(

@@ -79,6 +79,9 @@ import Testing
         "queries of the past that wait": [
             "RelayServerTests/Engine/PastQueryTests.soManyQueriesOfThePastWaitAndNoMore"
         ],
+        "questions about the history that wait": [
+            "RelayServerTests/Engine/HistoryDeskTests.soManyQuestionsWaitAndNoMore"
+        ],
         "reads of the past": [
             "RelayServerTests/Engine/PastQueryTests.soManyQueriesOfThePastWaitAndNoMore",
             "RelayServerTests/Engine/ResumeTests.soManyStreamsWaitForWhatTheyHaveMissedAndNoMore",

@@ -26,6 +26,7 @@ import Testing
         "EventStore/Checkpoint/StateDecoder.swift", "EventStore/Checkpoint/StateEncoder.swift",
         "EventStore/History/BlameFold.swift", "EventStore/History/DamageNotes.swift",
         "EventStore/History/EventSummary.swift", "EventStore/History/History+Parts.swift",
+        "EventStore/History/ReversedSummaries.swift",
         "EventStore/History/TouchingEvents.swift", "EventStore/History/WhatIf.swift",
         "StoreEngine/MutationRunner.swift", "StoreEngine/OptimisticWrites.swift",
         "StoreEngine/Subscriptions/CatchUpPass.swift",
@@ -48,6 +49,7 @@ import Testing
         EventLog/Housekeeping/Housekeeping.swift sealed = by the segments of the log, a number each
         EventLog/Housekeeping/Housekeeping.swift spares = by EventLogOptions.segmentsAhead
         RelayRecords/Events/HistoryTail.swift schemaChanges = by the events of a tail, which the newest commits bound
+        EventStore/History/HistorySource.swift batch = by 128 events
         EventStore/History/HistoryIndex.swift landmarks = by HistoryIndex.init(landmarkLimit:)
         EventStore/History/HistoryIndex.swift writes = by HistoryIndex.init(writeLimit:)
         EventStore/Journal/BackgroundQueue.swift waiting = by who asks: readers wait for the last answer, tries share one
@@ -55,6 +57,8 @@ import Testing
         EventStore/Journal/FileJournal.swift ahead = by EventFollower.batchEvents and batchBytes
         EventStore/Journal/FileJournal.swift roomAskers = queue tries of `/readyz` whether a full disk has room
         StoreEngine/SequenceSubscriptions.swift tasks = queue subscriptions to sequences of Swift code whose tasks run
+        RelayServer/Past/HistoryLine.swift running = by HistoryLine.init(threads:)
+        RelayServer/Past/HistoryLine.swift waiting = queue questions about the history that wait
         StoreEngine/Past/PastQueries.swift waiting = queue queries of the past that wait
         StoreEngine/Subscriptions/FailedReadings.swift retrying = queue subscriptions that wait for what they have missed
         StoreEngine/Subscriptions/KeptStates.swift sinks = queue subscriptions that wait for what they have missed
@@ -91,6 +95,7 @@ import Testing
         RelayServer/Front/GraphQLSocket.swift streams = flag --max-operations
         RelayServer/Front/GraphQLSocket.swift waiting = flag --max-operations
         RelayServer/Front/QueryLine.swift waiting = flag --max-requests-in-progress
+        RelayServer/Front/HistoryRequest.swift values = by the parameters that there are
         RelayServer/Front/NetworkLoops.swift entries = queue results on their way to connections
         RelayServer/Front/NetworkLoops.swift latest = by the loops of a server
         RelayServer/Front/ProgressNotices.swift listeners = flag --max-connections

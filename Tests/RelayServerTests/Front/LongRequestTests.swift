@@ -1,6 +1,8 @@
+import EventStore
 import GraphQLTransportWS
 import Logging
 import RelayJSON
+import RelayRecords
 import SchemaService
 import Testing
 import WebSocketTesting
@@ -35,6 +37,11 @@ struct LongRequestTests {
                 engine.service, on: loop, authentication: authentication,
                 hosts: HostPolicy(for: authentication, listeningOn: "127.0.0.1", allowing: []),
                 origins: OriginPolicy(), metrics: Metrics(engine.service, journal: nil),
+                history: HistoryPages(
+                    HistoryDesk(.init(), logger: ServiceSchema.noLogger) {
+                        History(InMemoryJournal())
+                    },
+                    authentication: authentication, claim: nil),
                 limits: SocketLimits(), logger: ServiceSchema.noLogger)
             let server = try await HTTPServer.start(
                 HTTPServer.Options(subprotocols: [GraphQLSocket.subprotocol]), on: loop,

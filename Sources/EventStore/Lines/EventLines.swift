@@ -1,4 +1,3 @@
-package import EventStore
 package import RelayJSON
 @_spi(Rooms) import RelayRecords
 

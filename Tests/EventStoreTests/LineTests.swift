@@ -1,4 +1,3 @@
-import Console
 @_spi(Rooms) import RelayRecords
 import Testing
 

@@ -1,0 +1,112 @@
+import ArgumentParser
+import Console
+import EventStore
+import RelayLink
+import RelayRecords
+import WebSocketIO
+
+/// A command on the history in a log's directory, or on that of a running server, whose URL stands in its place.
+protocol ServedHistoryTool: HistoryTool {
+    var credentials: ServerCredentials { get }
+
+    /// Does the same with what a server answers (docs/http.md).
+    func run(on history: ServedHistory, printingTo output: LineOutput) async throws
+}
+
+/// What a server is shown, and checked with.
+struct ServerCredentials {
+    let token: String?
+    let ca: String?
+
+    init(token: String?, ca: String?) {
+        self.token = token ?? environmentValue("RELAY_TOKEN")
+        self.ca = ca
+    }
+
+    init(_ options: ServerOptions) { self.init(token: options.token, ca: options.ca) }
+}
+
+extension ServedHistoryTool {
+    func run(printingTo output: LineOutput) async throws {
+        guard log.isServed else { return try await readHistory(printingTo: output) }
+        let address = try ServerAddress(argument: log.directory)
+        let loop = try IOLoop.start()
+        let client = HistoryClient(
+            address, token: credentials.token, ca: credentials.ca, on: loop)
+        do {
+            try await run(
+                on: ServedHistory(client: client, form: log.json ? .json : .text),
+                printingTo: output)
+        } catch {
+            await loop.stop()
+            throw error
+        }
+        await loop.stop()
+    }
+}
+
+extension LogArguments {
+    /// Whether a server is asked, and nothing is read here.
+    var isServed: Bool { directory.contains("://") }
+
+    /// Of what needs the log's files.
+    func checkIsDirectory(_ what: String) throws(ValidationError) {
+        if isServed { throw ValidationError("\(what) the log's directory, not a server's URL.") }
+    }
+}
+
+/// The history of a running server, as lines.
+struct ServedHistory {
+    let client: HistoryClient
+    let form: HistoryClient.LineForm
+
+    /// Prints all lines of an answer, or the first ones.
+    /// - Returns: how many there were, and the last event when the last page was made.
+    @discardableResult
+    func print(
+        _ name: String, _ parameters: [(name: String, value: String)], limit: Int = .max,
+        reversed: Bool = false, to output: LineOutput
+    ) async throws -> (lines: Int, lastEvent: UInt64?) {
+        let pageLimit = min(limit, HistoryClient.maximumLines)
+        let question = HistoryClient.Question(
+            name, parameters + [(name: "limit", value: String(pageLimit))], form: form)
+        return try await print(question, limit: limit, reversed: reversed, to: output)
+    }
+
+    /// Prints what has no pages.
+    func print(
+        whole name: String, _ parameters: [(name: String, value: String)], to output: LineOutput
+    ) async throws {
+        let question = HistoryClient.Question(name, parameters, form: form)
+        _ = try await print(question, limit: .max, reversed: false, to: output)
+    }
+
+    private func print(
+        _ question: HistoryClient.Question, limit: Int, reversed: Bool, to output: LineOutput
+    ) async throws -> (lines: Int, lastEvent: UInt64?) {
+        var count = 0
+        let last = try await client.forEachPage(of: question) { page in
+            let lines = page.lines
+            for line in reversed ? lines.reversed() : lines where count < limit {
+                try output.write(String(line))
+                count += 1
+            }
+            try output.flush()
+            return count < limit
+        }
+        return (count, last.lastEvent)
+    }
+
+    /// The first of several things that a path may mean about which a server says anything.
+    /// - Parameter print: returns how many lines there were.
+    func first(
+        of targets: [BlameTarget], _ print: ([(name: String, value: String)]) async throws -> Int
+    ) async throws -> Bool {
+        for target in targets {
+            var parameters = [(name: "record", value: target.record)]
+            if let field = target.field { parameters.append(("field", field)) }
+            if try await print(parameters) > 0 { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,179 @@
+import HTTPMessages
+package import RelayJSON
+package import WebSocketIO
+
+/// Asks a server about its history (`/log/…`, docs/http.md): the lines that `relay log list`, `relay blame` and others
+/// print for the log's directory.
+///
+///     let history = HistoryClient(address, token: token, on: loop)
+///     let writes = try await history.blame(record: "VG9kbzox", field: "text")
+package struct HistoryClient: Sendable {
+    /// Lines for programs, or for people.
+    package enum LineForm: String, Sendable {
+        case json = "application/x-ndjson"
+        case text = "text/plain"
+    }
+
+    /// What is asked for: a page's name, such as `events`, and its parameters.
+    package struct Question: Sendable {
+        package var name: String
+        package var parameters: [(name: String, value: String)]
+        package var form = LineForm.json
+
+        package init(
+            _ name: String, _ parameters: [(name: String, value: String)] = [],
+            form: LineForm = .json
+        ) {
+            self.name = name
+            self.parameters = parameters
+            self.form = form
+        }
+
+        fileprivate var query: String {
+            parameters.map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }
+                .joined(separator: "&")
+        }
+    }
+
+    /// Some of the lines, and where the others are.
+    package struct Page: Sendable {
+        /// Each with its end.
+        package let bytes: [UInt8]
+        /// The last event that there was.
+        package let lastEvent: UInt64?
+        /// The query of the next page; nil at the end.
+        fileprivate let next: String?
+
+        package var isLast: Bool { next == nil }
+
+        /// The lines.
+        package var lines: [Substring] {
+            String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        }
+    }
+
+    /// The most lines that a server puts on a page.
+    package static let maximumLines = 10_000
+
+    private let address: ServerAddress
+    private let token: String?
+    private let options: HTTPClient.Options
+    private let loop: IOLoop
+
+    /// - Parameters:
+    ///   - address: the server's, as for GraphQL: `ws://HOST:PORT/graphql`.
+    ///   - ca: certificates in PEM to check the server against; nil means the system's.
+    package init(
+        _ address: ServerAddress, token: String? = nil, ca: String? = nil, on loop: IOLoop
+    ) {
+        self.address = address
+        self.token = token
+        self.loop = loop
+        var options = HTTPClient.Options(authorityFile: ca)
+        // The server may have others to answer first.
+        options.timeout = .seconds(120)
+        self.options = options
+    }
+
+    /// Who wrote a record or one of its fields, the newest writes first: lines of `relay blame --json`.
+    /// - Parameter limit: no more than so many.
+    /// - Throws: ``HistoryRefusal``, `IOError`, and what is wrong with the answer.
+    package func blame(
+        record: String, field: String? = nil, limit: Int = 100
+    ) async throws -> [JSONValue] {
+        var parameters = [(name: "record", value: record)]
+        if let field { parameters.append(("field", field)) }
+        return try await lines(of: Question("blame", parameters), limit: limit)
+    }
+
+    /// The lines of an answer, parsed.
+    package func lines(of question: Question, limit: Int) async throws -> [JSONValue] {
+        var values: [JSONValue] = []
+        var question = question
+        question.parameters.append(("limit", String(min(max(limit, 1), Self.maximumLines))))
+        try await forEachPage(of: question) { page in
+            for line in page.lines where values.count < limit {
+                values.append(try JSONValue(parsing: String(line)))
+            }
+            return values.count < limit
+        }
+        return values
+    }
+
+    /// Fetches page after page.
+    /// - Parameter take: returns false when it has enough.
+    /// - Returns: the last page.
+    @discardableResult
+    package func forEachPage(
+        of question: Question, _ take: (Page) throws -> Bool
+    ) async throws -> Page {
+        var query = question.query
+        while true {
+            let page = try await page(question, query)
+            guard try take(page), let next = page.next else { return page }
+            // A server that leads nowhere would be asked for ever.
+            guard next != query else {
+                throw HistoryRefusal(
+                    status: 200, description: "\(address) does not say where its history goes on.")
+            }
+            query = next
+        }
+    }
+
+    private func page(_ question: Question, _ query: String) async throws -> Page {
+        var address = address
+        address.path = path(of: question.name) + (query.isEmpty ? "" : "?\(query)")
+        var headers: HTTPHeaders = ["accept": question.form.rawValue]
+        if let token { headers.append("authorization", "Bearer \(token)") }
+        let response = try await HTTPClient.send(
+            to: address, headers: headers, options, on: loop)
+        guard response.status == 200 else {
+            throw HistoryRefusal(refusing: response, address)
+        }
+        return Page(
+            bytes: response.body,
+            lastEvent: response.headers["relay-last-event"].flatMap { UInt64($0) },
+            next: response.headers["link"].flatMap(Self.query))
+    }
+
+    /// Beside the path of GraphQL, which a proxy may have moved.
+    private func path(of name: String) -> String {
+        var base = address.path.prefix { $0 != "?" }
+        if base.hasSuffix("/graphql") { base = base.dropLast("/graphql".count) }
+        while base.last == "/" { base.removeLast() }
+        return base + "/log/" + name
+    }
+
+    /// The query of `<…?QUERY>; rel="next"` (RFC 8288).
+    private static func query(ofNext link: String) -> String? {
+        guard link.first == "<", let end = link.firstIndex(of: ">"),
+            link[end...].contains("rel=\"next\""), let mark = link.firstIndex(of: "?"), mark < end
+        else { return nil }
+        return String(link[link.index(after: mark)..<end])
+    }
+}
+
+/// Why a server does not tell about its history.
+package struct HistoryRefusal: Error, CustomStringConvertible, Sendable {
+    /// Of the answer.
+    package let status: Int
+    /// A sentence, as the server has put it.
+    package let description: String
+
+    fileprivate init(status: Int, description: String) {
+        self.status = status
+        self.description = description
+    }
+
+    fileprivate init(refusing response: HTTPResponse, _ address: ServerAddress) {
+        status = response.status
+        let text = String(decoding: response.body.prefix(4_096), as: UTF8.self)
+        // A page of another program, or of a proxy, says nothing to people.
+        let isPlain = response.headers["content-type"]?.hasPrefix("text/plain") ?? false
+        let sentence = text.split(separator: "\n").first.map(String.init) ?? ""
+        description =
+            isPlain && !sentence.isEmpty
+            ? sentence.printable
+            : "\(address) answered \(address.path) with status \(response.status)."
+    }
+}

@@ -1,0 +1,93 @@
+import EventStore
+import GraphQLExecution
+import HTTPMessages
+import RelayJSON
+import WebSocketIO
+
+/// The pages about the history, `/log/…`: who may ask, and what the answers look like. docs/http.md.
+struct HistoryPages: Sendable {
+    private let desk: HistoryDesk
+    private let authentication: Authentication
+    private let claim: String?
+
+    /// - Parameters:
+    ///   - authentication: knows the claim, if there is one.
+    ///   - claim: viewers who have it may see the whole history.
+    init(_ desk: HistoryDesk, authentication: Authentication, claim: String?) {
+        self.desk = desk
+        self.authentication = claim.map { authentication.keeping(claims: [$0]) } ?? authentication
+        self.claim = claim
+    }
+
+    static let methods = "GET, HEAD, OPTIONS"
+
+    /// Whether there is such a page.
+    static func has(_ path: String) -> Bool { HistoryRequest.parameters[path] != nil }
+
+    /// The answer to a request that is not answered otherwise; nil if the client may ask.
+    ///
+    /// The history shows everything, whatever the rules of the schema say.
+    /// - Parameter mayBeNobody: what ``HostPolicy`` says of those without a token.
+    func refusal(of http: HTTPRequest, mayBeNobody: Bool) -> HTTPResponse? {
+        let decision = authentication.orNobody(
+            authentication.decide(headers: http.headers), mayBeNobody: mayBeNobody)
+        guard case .admitted(let identity, _) = decision, identity != .nobody else {
+            return Authentication.refusalResponse
+        }
+        if mayLook(identity) { return nil }
+        let text = """
+            The history shows everything. It is for clients with an unnamed token, and for viewers with the claim \
+            that --history-claim names.
+            """
+        return HTTPResponse(status: 403, text: text)
+    }
+
+    private func mayLook(_ identity: Identity) -> Bool {
+        guard let viewer = identity.viewer else { return identity == .unrestricted }
+        switch claim.flatMap({ viewer.claimValues[$0] }) {
+        case nil, .null?, .bool(false)?, .string("")?: return false
+        case .array(let elements)?: return !elements.isEmpty
+        default: return true
+        }
+    }
+
+    /// Answers a request of somebody who may ask.
+    func respond(
+        to http: HTTPRequest, now: Int64, _ responder: HTTPResponder,
+        _ answer: @escaping @Sendable (HTTPResponse) -> Void
+    ) {
+        do throws(HistoryRequest.Refusal) {
+            let request = try HistoryRequest(http, now: now)
+            let allowance = desk.ask(request) { answer(Self.response($0, request)) }
+            responder.whenLeft { allowance.giveUp() }
+        } catch {
+            answer(Self.response(error))
+        }
+    }
+
+    private static func response(
+        _ outcome: HistoryDesk.Outcome, _ request: HistoryRequest
+    ) -> HTTPResponse {
+        switch outcome {
+        case .failure(let refusal): return response(refusal)
+        case .success(let answer):
+            let type = request.limits.form == .json ? HistoryRequest.mediaType : "text/plain"
+            var response = HTTPResponse(
+                status: 200, headers: ["content-type": "\(type); charset=utf-8"],
+                body: answer.page.bytes)
+            response.headers.append("relay-first-event", String(answer.first))
+            response.headers.append("relay-last-event", String(answer.last))
+            if let next = answer.page.next {
+                // RFC 8288.
+                response.headers.append("link", "<\(request.link(next))>; rel=\"next\"")
+            }
+            return response
+        }
+    }
+
+    private static func response(_ refusal: HistoryRequest.Refusal) -> HTTPResponse {
+        var response = HTTPResponse(status: refusal.status, text: refusal.message)
+        if refusal.status == 503 { response.headers.append("retry-after", "1") }
+        return response
+    }
+}

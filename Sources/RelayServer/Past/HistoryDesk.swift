@@ -1,0 +1,206 @@
+import EventStore
+import Logging
+@_spi(Rooms) import RelayRecords
+import StoreEngine
+import Threads
+
+/// Answers questions about the history of a running server: a few at a time, on threads of their own, each within an
+/// allowance. Nothing that is served waits for it.
+///
+/// Searches for events read the log and nothing else, so two of them are carried out at a time. Whatever needs a state
+/// is carried out one after the other, because a state may be as large as the present one.
+final class HistoryDesk: Sendable {
+    struct Limits: Sendable {
+        /// Events that may be read for one answer.
+        var events = GraphQLService.Limits().pastEvents
+        /// How long one answer is searched for; then what was found is a page.
+        var time = Duration.seconds(2)
+        /// Questions of either kind that may wait.
+        var waiting = 64
+    }
+
+    /// What is known when a question was answered.
+    struct Answer: Sendable {
+        let page: HistoryPage
+        /// The events that there were.
+        let first: UInt64
+        let last: UInt64
+    }
+
+    /// What became of questions so far.
+    struct Counts: Sendable, Equatable {
+        var answered = 0
+        var refused = 0
+        /// Nobody waited for the answer any more.
+        var left = 0
+    }
+
+    typealias Outcome = Result<Answer, HistoryRequest.Refusal>
+
+    private let history: @Sendable () throws(EventStoreError) -> History
+    private let limits: Limits
+    private let now: @Sendable () -> Int64
+    private let tasks: EngineTasks
+    private let logger: Logger
+    private let searches: HistoryLine
+    private let states: HistoryLine
+    private let kept = KeptState()
+    private let counted = Lock(Counts())
+    private let isKeptWatched = Lock(false)
+
+    /// A state not asked for again for this long is dropped.
+    private static let keepingInterval = Duration.seconds(60)
+
+    /// - Parameter history: opens it as it is now.
+    init(
+        _ limits: Limits, now: @escaping @Sendable () -> Int64 = WallClock.microseconds,
+        tasks: EngineTasks = EngineTasks(), logger: Logger,
+        history: @escaping @Sendable () throws(EventStoreError) -> History
+    ) {
+        self.limits = limits
+        self.now = now
+        self.tasks = tasks
+        self.logger = logger
+        self.history = history
+        searches = HistoryLine(threads: 2, waitingLimit: limits.waiting)
+        states = HistoryLine(threads: 1, waitingLimit: limits.waiting)
+    }
+
+    /// Answers later, once, on another thread.
+    /// - Returns: what gives the question up.
+    func ask(
+        _ request: HistoryRequest, _ answer: @escaping @Sendable (Outcome) -> Void
+    ) -> HistoryAllowance {
+        let allowance = HistoryAllowance(events: limits.events)
+        let line = request.needsState ? states : searches
+        let isTaken = line.post(
+            HistoryLine.Job(allowance: allowance) { [self] in
+                let outcome = outcome(of: request, allowance)
+                count(outcome, allowance)
+                answer(outcome)
+                if request.needsState { watchKept() }
+            })
+        if !isTaken {
+            counted.withLock { $0.refused += 1 }
+            let message = "Too many questions about the history are waiting; try again later."
+            answer(.failure(HistoryRequest.Refusal(status: 503, message: message)))
+        }
+        return allowance
+    }
+
+    /// Gives all questions up: the server stops.
+    func stop() {
+        searches.giveUp()
+        states.giveUp()
+    }
+
+    var counts: Counts { counted.withLock { $0 } }
+
+    /// Questions that wait for their turn.
+    var waitingCount: Int { searches.waitingCount + states.waitingCount }
+
+    private func count(_ outcome: Outcome, _ allowance: HistoryAllowance) {
+        counted.withLock { counts in
+            switch outcome {
+            case .success: counts.answered += 1
+            case .failure where allowance.isGivenUp: counts.left += 1
+            case .failure: counts.refused += 1
+            }
+        }
+    }
+
+    // MARK: Answers
+
+    private func outcome(
+        of request: HistoryRequest, _ allowance: HistoryAllowance
+    ) -> Outcome {
+        do {
+            let state = request.needsState ? kept : nil
+            let history = try self.history().within(allowance, from: state)
+            let page = try page(request, history)
+            for damage in history.damages.all {
+                logger.error("The log is damaged in \(damage); \(request.path) left that out.")
+            }
+            return .success(Answer(page: page, first: history.first, last: history.last))
+        } catch let refusal as HistoryRequest.Refusal {
+            return .failure(refusal)
+        } catch HistoryPageError.nothing(let message) {
+            return .failure(HistoryRequest.Refusal(status: 404, message: message))
+        } catch let error as EventStoreError {
+            return .failure(refusal(error))
+        } catch {
+            return .failure(unreadable(error))
+        }
+    }
+
+    private func page(
+        _ request: HistoryRequest, _ history: History
+    ) throws -> HistoryPage {
+        let (now, limits) = (now(), request.limits)
+        let end = ContinuousClock.now + self.limits.time
+        let mayGoOn = { ContinuousClock.now < end }
+        func sequence(_ point: HistoryPoint) throws(EventStoreError) -> UInt64 {
+            try history.sequence(of: point, now: now)
+        }
+        switch request.question {
+        case .events(let range, let search):
+            return try history.eventPage(
+                in: range, search.filter(now: now), limits, now: now, mayGoOn: mayGoOn)
+        case .event(let point):
+            return try history.page(about: point, limits, now: now)
+        case .state(let target?, let point, _):
+            return try history.page(of: target, at: sequence(point), limits)
+        case .state(nil, let point, let skip):
+            return try history.statePage(at: sequence(point), skip: skip, limits)
+        case .blame(let target, let showsLayers, let before, let skip):
+            return try history.blamePage(
+                target, showsLayers: showsLayers, before: before, skip: skip, limits,
+                mayGoOn: mayGoOn)
+        case .differences(let a, let b, let record, let skip):
+            return try history.differencePage(
+                from: sequence(a), to: sequence(b), record: record, skip: skip, limits)
+        }
+    }
+
+    private func refusal(_ error: EventStoreError) -> HistoryRequest.Refusal {
+        switch error.code {
+        case .outOfRange: HistoryRequest.Refusal(status: 404, message: error.message)
+        case .notAPoint, .limitExceeded: HistoryRequest.Refusal(status: 400, message: error.message)
+        case .cancelled: HistoryRequest.Refusal(status: 503, message: "The server is stopping.")
+        default: unreadable(error)
+        }
+    }
+
+    private func unreadable(_ error: any Error) -> HistoryRequest.Refusal {
+        logger.error("Could not read the history: \(error)")
+        return HistoryRequest.Refusal(
+            status: 503,
+            message: """
+                The history could not be read from the log; the server's log says why. Try again later.
+                """)
+    }
+
+    // MARK: The state that was asked for last
+
+    /// While a state is kept, checks every minute whether it was asked for in the meantime.
+    private func watchKept() {
+        let starts = isKeptWatched.withLock { isWatched in
+            defer { isWatched = true }
+            return !isWatched
+        }
+        if starts { lookLater() }
+    }
+
+    private func lookLater() {
+        tasks.later(Self.keepingInterval) { [weak self] in
+            guard let self else { return }
+            if kept.dropUnused() { return lookLater() }
+            isKeptWatched.withLock { $0 = false }
+        }
+    }
+}
+
+extension HistoryRequest {
+    /// Whether a state has to be made to answer it.
+    fileprivate var needsState: Bool { if case .events = question { false } else { true } }
+}

@@ -1,0 +1,336 @@
+import BoundedTesting
+import EventLog
+import RelayJSON
+import Testing
+
+@_spi(Rooms) @testable import EventStore
+@_spi(Rooms) @testable import RelayRecords
+
+/// Pages, one after the other, are what the whole would have been.
+@Suite(.bounded, .timeLimit(.minutes(10)))
+struct HistoryPageTests {
+    /// The same random history in files, with checkpoints, and in memory.
+    private struct Recorded {
+        let directory = TemporaryDirectory()
+        let files: History
+        let memory: History
+
+        init(seed: UInt64, count: Int, checkpoints: Set<UInt64>) throws {
+            var options = EventStoreOptions.quiet
+            options.log.durability = .none
+            let store = try EventStore.open(directory.path, options: options)
+            defer { store.journal.close() }
+            let journal = InMemoryJournal()
+            var snapshot = store.snapshot
+            var changes = ChangeSet()
+            for event in try RandomHistory(seed: seed, count: count).events {
+                try store.journal.appendAndWait(event)
+                journal.append(
+                    [NewEvent(timeMicroseconds: event.timeMicroseconds, body: event.body)],
+                    expecting: event.sequence - 1
+                ) { _ in }
+                try snapshot.fold(event, changes: &changes)
+                if checkpoints.contains(event.sequence) { try store.journal.checkpoint(snapshot) }
+            }
+            files = try History(directory.path)
+            memory = History(journal)
+        }
+
+        var both: [History] { [files, memory] }
+    }
+
+    private static let seed = UInt64.random(in: 1...1_000_000)
+
+    private func recorded() throws -> Recorded {
+        try Recorded(seed: Self.seed, count: 400, checkpoints: [90, 180, 270, 371])
+    }
+
+    private func limits(_ lines: Int) -> HistoryPage.Limits { HistoryPage.Limits(lines: lines) }
+
+    private func text(_ page: HistoryPage) -> String { String(decoding: page.bytes, as: UTF8.self) }
+
+    /// All pages together; each but the last is full, if they have to be.
+    private func all(
+        lines: Int, isFull: Bool = true, _ page: ([HistoryPage.Place: UInt64]) throws -> HistoryPage
+    ) throws -> [String] {
+        var pages: [String] = []
+        var place: [HistoryPage.Place: UInt64]? = [:]
+        while let here = place {
+            let page = try page(here)
+            #expect(page.lineCount <= lines)
+            if isFull, page.next != nil { #expect(page.lineCount == lines) }
+            #expect(page.next != here, "a page leads on")
+            pages.append(text(page))
+            place = page.next
+            if pages.count > 2_000 { throw Endless() }
+        }
+        return pages
+    }
+
+    private struct Endless: Error {}
+
+    private func summaries(
+        _ history: History, _ filter: EventFilter = EventFilter()
+    ) throws -> [String] {
+        guard let extent = history.extent else { return [] }
+        let summaries = try history.summaries(in: extent)
+        var lines: [String] = []
+        while let summary = try summaries.next() {
+            if filter.admits(summary) { lines.append(summary.json.text + "\n") }
+        }
+        return lines
+    }
+
+    @Test(arguments: [1, 3, 100, 1_000])
+    func pagesOfEventsAreTheWholeList(lines: Int) throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        var few = EventFilter()
+        few.record = "r7"
+        few.kinds = ["response", "update"]
+        for history in recorded.both {
+            for filter in [EventFilter(), few] {
+                let whole = try summaries(history, filter)
+                let forward = try all(lines: lines) { place in
+                    try history.eventPage(
+                        in: .init(after: place[.after].map { .sequence($0) }), filter,
+                        limits(lines), now: 0)
+                }
+                #expect(forward.joined() == whole.joined(), "seed \(Self.seed)")
+                let backward = try all(lines: lines) { place in
+                    try history.eventPage(
+                        in: .init(before: .sequence(place[.before] ?? history.last + 1)), filter,
+                        limits(lines), now: 0)
+                }
+                #expect(backward.reversed().joined() == whole.joined(), "seed \(Self.seed)")
+            }
+        }
+    }
+
+    @Test func aRangeMayLieAnywhere() throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        let history = recorded.files
+        func sequences(_ after: HistoryPoint?, _ before: HistoryPoint?) throws -> [Int64] {
+            let page = try history.eventPage(
+                in: .init(after: after, before: before), EventFilter(), limits(3), now: 0)
+            return try text(page).split(separator: "\n").map {
+                try JSONValue(parsing: String($0))["sequence"]?.int ?? 0
+            }
+        }
+        #expect(try sequences(nil, nil) == [1, 2, 3])
+        #expect(try sequences(.sequence(5), nil) == [6, 7, 8])
+        #expect(try sequences(nil, .sequence(5)) == [2, 3, 4])
+        #expect(try sequences(.sequence(5), .sequence(8)) == [6, 7])
+        #expect(try sequences(.sequence(5), .sequence(6)) == [])
+        #expect(try sequences(.sequence(400), nil) == [])
+        #expect(try sequences(.sequence(.max), nil) == [])
+        #expect(try sequences(nil, .sequence(.max)) == [398, 399, 400])
+        #expect(try sequences(nil, .sequence(1)) == [])
+        #expect(try sequences(nil, .sequence(0)) == [])
+        #expect(try sequences(.beforeLast(2), nil) == [399, 400])
+        #expect(try sequences(nil, .beforeLast(0)) == [397, 398, 399])
+        // Times: before the log, in it (an event a second), and at the ends of time.
+        #expect(try sequences(.time(microseconds: -5), nil) == [1, 2, 3])
+        #expect(try sequences(nil, .time(microseconds: -5)) == [])
+        #expect(try sequences(.time(microseconds: 2_999_999), nil) == [4, 5, 6])
+        #expect(try sequences(nil, .time(microseconds: 3_000_000)) == [1, 2, 3])
+        #expect(try sequences(.time(microseconds: .max), nil) == [])
+        #expect(try sequences(nil, .time(microseconds: .min)) == [])
+        #expect(try sequences(nil, .ago(microseconds: .max)) == [])
+    }
+
+    @Test(arguments: [1, 4, 1_000])
+    func pagesOfBlameAreTheWholeBlame(lines: Int) throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        let targets = [
+            BlameTarget(record: "r7"), BlameTarget(record: "r7", field: "k3"),
+            BlameTarget(record: "r12"), BlameTarget(record: "r12", field: "__typename"),
+            BlameTarget(record: "nobody"),
+        ]
+        for (target, showsLayers) in targets.flatMap({ [($0, false), ($0, true)] }) {
+            let form = BlameLines(target, showsLayers: showsLayers)
+            let whole = try recorded.files.blame([target], showsLayers: showsLayers)?.entries
+                .map { form.json($0).text + "\n" }.joined()
+            for history in recorded.both {
+                let kept = KeptState()
+                let pages = try all(lines: lines) { place in
+                    try history.within(HistoryAllowance(events: 1_000_000), from: kept).blamePage(
+                        target, showsLayers: showsLayers, before: place[.before],
+                        skip: Int(place[.skip] ?? 0), limits(lines))
+                }
+                #expect(pages.joined() == whole ?? "", "\(target), seed \(Self.seed)")
+            }
+        }
+    }
+
+    @Test(arguments: [1, 7, 1_000])
+    func pagesOfStatesAndDifferencesAreTheWhole(lines: Int) throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        for history in recorded.both {
+            let kept = KeptState()
+            for (a, b) in [(1, 400), (300, 100), (200, 201)] as [(UInt64, UInt64)] {
+                let state = try recorded.files.snapshot(at: a).recordLines.map { $0 + "\n" }
+                let states = try all(lines: lines) { place in
+                    try history.within(HistoryAllowance(events: 1_000), from: kept).statePage(
+                        at: place[.at] ?? a, skip: Int(place[.skip] ?? 0), limits(lines))
+                }
+                #expect(states.joined() == state.joined(), "seed \(Self.seed)")
+                let differences = try recorded.files.differences(from: a, to: b)
+                let pages = try all(lines: lines) { place in
+                    try history.differencePage(
+                        from: place[.a] ?? a, to: place[.b] ?? b, record: nil,
+                        skip: Int(place[.skip] ?? 0), limits(lines))
+                }
+                #expect(
+                    pages.joined() == differences.map { $0.json.text + "\n" }.joined(),
+                    "seed \(Self.seed)")
+                for record in ["r3", "r7", "nobody"] {
+                    #expect(
+                        try history.differences(from: a, to: b, record: record)
+                            == differences.filter { $0.record == record }, "seed \(Self.seed)")
+                }
+            }
+        }
+    }
+
+    @Test func oneRecordOfAStateIsItsLine() throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        let history = recorded.files
+        let lines = Array(try history.snapshot(at: 250).recordLines)
+        let line = try #require(lines.first)
+        let id = try #require(try JSONValue(parsing: line)["id"]?.string)
+        let page = try history.page(of: BlameTarget(record: id), at: 250, limits(1))
+        #expect(text(page) == line + "\n")
+        #expect(throws: HistoryPageError.self) {
+            try history.page(of: BlameTarget(record: "nobody"), at: 250, limits(1))
+        }
+    }
+
+    // MARK: How much is read
+
+    @Test func aSearchThatMayNotReadMoreSaysWhereToGoOn() throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        var none = EventFilter()
+        none.operation = "nothing"
+        for history in recorded.both {
+            var after: UInt64 = 0
+            var pages = 0
+            while true {
+                let page = try history.within(HistoryAllowance(events: 30)).eventPage(
+                    in: .init(after: .sequence(after)), none, limits(10), now: 0)
+                #expect(page.lineCount == 0)
+                pages += 1
+                guard let next = page.next?[.after] else { break }
+                #expect(next > after)
+                after = next
+            }
+            #expect(pages >= 400 / 30)
+        }
+    }
+
+    @Test func aSearchLooksAtOneEventAtLeast() throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        let history = recorded.files
+        let page = try history.eventPage(
+            in: .init(), EventFilter(), limits(10), now: 0, mayGoOn: { false })
+        #expect(page.next == [.after: 1])
+        #expect(page.lineCount == 1)
+    }
+
+    @Test func aPageHasItsBytes() throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        let history = recorded.files
+        var limits = limits(1_000)
+        limits.bytes = 1
+        let page = try history.eventPage(in: .init(), EventFilter(), limits, now: 0)
+        #expect(page.lineCount == 1)
+        #expect(page.next == [.after: 1])
+    }
+
+    @Test func theNewestWritesAreFoundWithoutReadingTheWholeLog() throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        let history = recorded.files
+        let whole = try history.blame("r7")
+        // From the checkpoint at 371 on, and no further back.
+        let allowance = HistoryAllowance(events: 10)
+        let page = try history.within(allowance).blamePage(
+            BlameTarget(record: "r7"), showsLayers: false, before: nil, skip: 0, limits(1_000))
+        let newest = whole.filter { $0.sequence > 371 }
+        #expect(page.lineCount == newest.count)
+        #expect(page.next == [.before: 372, .skip: 0])
+    }
+
+    @Test func aStateThatIsTooFarIsAnError() throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        for history in recorded.both {
+            let error = #expect(throws: EventStoreError.self) {
+                try history.within(HistoryAllowance(events: 5)).statePage(
+                    at: 80, skip: 0, limits(10))
+            }
+            #expect(error?.code == .limitExceeded)
+        }
+        // What is at a checkpoint needs no event.
+        _ = try recorded.files.within(HistoryAllowance(events: 1)).statePage(
+            at: 90, skip: 0, limits(10))
+    }
+
+    @Test func whatNobodyWaitsForEnds() throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        for history in recorded.both {
+            let allowance = HistoryAllowance(events: 1_000)
+            allowance.giveUp()
+            let given = history.within(allowance)
+            func code(_ body: () throws -> HistoryPage) -> EventStoreError.Code? {
+                #expect(throws: EventStoreError.self) { _ = try body() }?.code
+            }
+            #expect(
+                code { try given.eventPage(in: .init(), EventFilter(), limits(9), now: 0) }
+                    == .cancelled)
+            #expect(code { try given.statePage(at: 80, skip: 0, limits(9)) } == .cancelled)
+            #expect(
+                code {
+                    try given.blamePage(
+                        BlameTarget(record: "r7"), showsLayers: false, before: nil, skip: 0,
+                        limits(9))
+                } == .cancelled)
+            #expect(
+                code { try given.page(about: .sequence(9), limits(9), now: 0) } == .cancelled)
+        }
+    }
+
+    @Test func aKeptStateIsStartedFromAndDropped() throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        let history = recorded.memory
+        let kept = KeptState()
+        let first = HistoryAllowance(events: 1_000)
+        _ = try history.within(first, from: kept).statePage(at: 300, skip: 0, limits(1))
+        #expect(first.spent >= 300)
+        let second = HistoryAllowance(events: 10)
+        let page = try history.within(second, from: kept).statePage(
+            at: 305, skip: 0, limits(1_000))
+        #expect(
+            text(page)
+                == Array(try history.snapshot(at: 305).recordLines).map { $0 + "\n" }.joined())
+        #expect(kept.dropUnused())
+        #expect(!kept.dropUnused())
+    }
+
+    @Test func regularExpressionsAreFoundInConditions() throws {
+        func hasPatterns(_ text: String) throws -> Bool {
+            try EventCondition(parsing: text, now: 0).hasPatterns
+        }
+        #expect(try hasPatterns("not (kind == schema or operation matches \"(a+)+$\")"))
+        #expect(try !hasPatterns("kind == schema and not (records contains x or viewer)"))
+    }
+}
