@@ -5,24 +5,58 @@ import RelayLink
 package struct OperationResults: AsyncSequence, Sendable {
     let responses: Responses
 
-    package func makeAsyncIterator() -> Iterator {
-        Iterator(responses: responses.makeAsyncIterator())
-    }
+    package func makeAsyncIterator() -> Iterator { Iterator(responses) }
 
     package struct Iterator: AsyncIteratorProtocol {
-        let responses: Responses.Iterator
+        private let responses: Responses.Iterator
+        private let channel: ResponseChannel
+        private var followsGap = false
+        /// The end that was found behind a batch.
+        private var end: Result<Void, TransportError>?
+
+        fileprivate init(_ responses: Responses) {
+            self.responses = responses.makeAsyncIterator()
+            channel = responses.channel
+        }
 
         /// - Throws: a ``TransportError`` when no further results can come.
-        package func next() async throws -> ReceivedResult? {
-            var followsGap = false
+        package mutating func next() async throws -> ReceivedResult? {
+            if let end {
+                try end.get()
+                return nil
+            }
             while let bytes = try await responses.next() {
-                // It does not come from the server.
-                if bytes != GapNotice.bytes {
-                    return ReceivedResult(bytes: bytes, followsGap: followsGap)
-                }
-                followsGap = true
+                if let result = result(of: bytes) { return result }
             }
             return nil
+        }
+
+        /// The next result with those behind it that are there already: for who has something to do for each batch.
+        /// - Throws: as ``next()``.
+        package mutating func nextBatch(limit: Int) async throws -> [ReceivedResult]? {
+            guard let first = try await next() else { return nil }
+            var batch = [first]
+            while batch.count < limit {
+                switch channel.poll() {
+                case .response(let bytes, _):
+                    if let result = result(of: bytes) { batch.append(result) }
+                case .end(let end):
+                    self.end = end
+                    return batch
+                case .waits: return batch
+                }
+            }
+            return batch
+        }
+
+        private mutating func result(of bytes: [UInt8]) -> ReceivedResult? {
+            // A gap's notice does not come from the server.
+            if bytes == GapNotice.bytes {
+                followsGap = true
+                return nil
+            }
+            defer { followsGap = false }
+            return ReceivedResult(bytes: bytes, followsGap: followsGap)
         }
     }
 }

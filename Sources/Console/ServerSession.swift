@@ -10,6 +10,8 @@ package import WebSocketIO
 package struct ServerSession: Sendable {
     private let loop: IOLoop
     private let link: SocketLink
+    /// What the server tells of its log, if it is one of ours.
+    package let history: HistoryClient
     private let ending: FirstValue<TransportError>
     private let ids = MutationIDs()
 
@@ -87,6 +89,7 @@ package struct ServerSession: Sendable {
         options.maximumOperations = .max
         loop = try IOLoop.start()
         self.ending = ending
+        history = HistoryClient(address, token: token, ca: authorityFile, on: loop)
         link = SocketLink(to: address, options, outside, on: loop)
         link.open()
     }

@@ -33,6 +33,9 @@ package final class WorkbenchModel {
     /// Whether there is another page to show than the one that is on the screen, or about to be.
     private var isStale = true
     private var isMakingPage = false
+    /// What the server tells of the record that is shown.
+    private var served: ServedRecord?
+    private var asking: Task<Void, Never>?
 
     /// - Parameters:
     ///   - url: the server, as it was given.
@@ -69,6 +72,7 @@ package final class WorkbenchModel {
         for await status in watch.statuses { take(status) }
         loading.cancel()
         reading?.cancel()
+        asking?.cancel()
         runs.endAll()
     }
 
@@ -266,6 +270,7 @@ package final class WorkbenchModel {
         case KeyPress(.enter):
             guard let path = row?.path else { return false }
             open(.value(path: path, record: row?.record))
+            if isOurs, let record = row?.record { ask(for: record) }
         default: return false
         }
         return true
@@ -284,9 +289,20 @@ package final class WorkbenchModel {
         publish()
     }
 
+    private func ask(for record: String) {
+        asking?.cancel()
+        asking = Task {
+            let answer = await ServedRecord.asked(session, for: record)
+            if Task.isCancelled { return }
+            served = answer
+            isStale = true
+            makePage()
+        }
+    }
+
     private func changed(_ run: OperationRun) {
         if run === runs.shown { isStale = true }
-        if run.measuresConnection, run.results.count == 1 { screen.latency = run.latency }
+        if run.measuresConnection, let latency = run.latency { screen.latency = latency }
         publish()
     }
 
@@ -309,11 +325,12 @@ package final class WorkbenchModel {
         guard isStale, !isMakingPage else { return }
         isStale = false
         isMakingPage = true
-        var results: [KeptResult] = []
-        if case .value = screen.pane { results = runs.shown?.results.results ?? [] }
-        let subject = ResultPage.Subject(
-            pane: screen.pane, run: runs.shown?.subject, results: results)
-        Task {
+        var subject = ResultPage.Subject(pane: screen.pane, run: runs.shown?.subject)
+        if case .value(_, let record?) = screen.pane {
+            subject.results = runs.shown?.results.results ?? []
+            subject.served = served?.id == record ? served : nil
+        }
+        Task { [subject] in
             screen.page = await ResultPage.made(of: subject)
             isMakingPage = false
             makePage()

@@ -238,7 +238,10 @@ private struct PieceText: View {
     let piece: ResultRow.Piece
 
     var body: some View {
-        Text(piece.text).foregroundColor(piece.mark.color).bold(piece.mark == .heading)
+        // Attributes, too, for terminals without colours.
+        Text(piece.text).foregroundColor(piece.mark.color)
+            .bold(piece.mark == .heading || piece.mark == .changed)
+            .disabled(piece.mark == .unconfirmed)
     }
 }
 

@@ -68,7 +68,7 @@ extension Pilot {
     func shows(
         sourceLocation: SourceLocation = #_sourceLocation, _ condition: (String) -> Bool
     ) async {
-        let deadline = ContinuousClock.now + .seconds(8)
+        let deadline = ContinuousClock.now + .testDeadline
         while !condition(text) {
             if ContinuousClock.now > deadline {
                 Issue.record("the screen is:\n\(text)", sourceLocation: sourceLocation)

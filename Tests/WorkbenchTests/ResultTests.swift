@@ -40,12 +40,12 @@ import TodoFixtures
         #expect(
             try lines(new, after: old) == [
                 "l", "  0", #"    id: "c""#, "    x: 3", "  1", #"    id: "a""#, "    x: *9*",
-                "*  2*", #"    id: *"n"*"#, "    x: *4*", "-  gone-", #"-    id: "b"-"#,
-                "-    x: 2-",
+                "*  2*", #"    id: *"n"*"#, "    x: *4*", "-  gone-",
+                #"-    id: --"b"-"#, "-    x: --2-",
             ])
         #expect(
             try lines(#"{"l": [1, 2]}"#, after: #"{"l": [1, 3, 4]}"#) == [
-                "l", "  0: 1", "  1: *2*", "-  gone: 4-",
+                "l", "  0: 1", "  1: *2*", "-  gone: --4-",
             ])
         #expect(try lines(#"{"l": [{"id": "u"}]}"#, after: nil).last == #"~    id: ~~"u"~"#)
     }
@@ -63,7 +63,7 @@ import TodoFixtures
         #expect(try !lines(twice, after: twice).contains { $0.contains("*") })
         #expect(
             try lines(#"[{"id": "1", "x": 1}]"#, after: twice)
-                == ["0", #"  id: "1""#, "  x: 1", "-gone-", #"-  id: "1"-"#, "-  x: 2-"])
+                == ["0", #"  id: "1""#, "  x: 1", "-gone-", #"-  id: --"1"-"#, "-  x: --2-"])
     }
 
     @Test func theLongestListIsATable() throws {
@@ -108,8 +108,9 @@ import TodoFixtures
         let result = KeptResult(
             ReceivedResult(bytes: Array(#"{"data": {"l": \#(many)}}"#.utf8)), number: 1)
         let run = ResultPage.Subject.Run(
-            title: "", state: .ended, latency: nil, count: 1, shown: result, before: nil)
-        let page = ResultPage(.init(pane: .tree, run: run, results: []))
+            title: "", state: .ended, latency: nil, count: 1, droppedCount: 0, shown: result,
+            before: nil)
+        let page = ResultPage(.init(pane: .tree, run: run))
         #expect(page.rows.count == ResultRows.limit + 1)
         #expect(page.rows.last?.pieces.first?.text == "and 2001 more lines")
     }

@@ -44,22 +44,27 @@ struct WorkbenchTests {
             let pilot = bench.pilot
             await pilot.shows("todoAdded(userId)")
             pilot.type("{ us")
-            #expect(pilot.text.contains("▶ user User"))
+            await pilot.shows("▶ user User")
             pilot.press(.tab)
             pilot.type("(i")
-            #expect(pilot.text.contains("▶ id: "))
+            await pilot.shows("▶ id: ")
             pilot.press(.tab)
             pilot.type("\"me\") { ")
-            #expect(pilot.text.contains("▶ id ID!") && pilot.text.contains("  userId String!"))
+            await pilot.shows { $0.contains("▶ id ID!") && $0.contains("  userId String!") }
             pilot.press(KeyPress(.character("n"), .control))
             pilot.press(.tab)
+            // A suggestion that is asked for before it is there is taken when it is.
+            pilot.type(" us")
+            pilot.press(.tab)
+            await pilot.shows("{ userId userId")
+            for _ in 0..<7 { pilot.press(.backspace) }
             pilot.type(" nothing")
-            #expect(pilot.text.contains("Syntax Error"))
+            await pilot.shows("Syntax Error")
             pilot.type(" } }")
-            #expect(pilot.text.contains("Cannot query field \"nothing\" on type \"User\". (1:27)"))
+            await pilot.shows("Cannot query field \"nothing\" on type \"User\". (1:27)")
             for _ in 0..<12 { pilot.press(.backspace) }
             pilot.type(" } }")
-            #expect(!pilot.text.contains("Cannot query"))
+            await pilot.shows { !$0.contains("Cannot query") }
             pilot.press(Self.run)
             await pilot.shows("query user: ended")
             #expect(bench.results.contains("user"))
@@ -193,7 +198,6 @@ struct WorkbenchTests {
                 bench.editor.prefix(4).map { $0.trimmingCharacters(in: .whitespaces) } == [
                     "{", "node(id: \"\") {", "id", "}",
                 ])
-            #expect(!pilot.text.contains("Syntax Error"))
             // What it takes the place of is in the history.
             pilot.press("i")
             #expect(bench.history.documents.count == 1)
@@ -285,7 +289,9 @@ struct WorkbenchTests {
             pilot.press(.end)
             pilot.press(.enter)
             await pilot.shows("VG9kbzox, as this operation's results tell it")
-            #expect(bench.results.contains { $0.hasPrefix("user › todos › edges › 0") })
+            await pilot.shows("VG9kbzox, as the server has it")
+            await pilot.shows("renameTodo")
+            #expect(pilot.text.contains("user › todos › edges › 0  result 2 of 2"))
             await pilot.shows("text  \"Buy a unicorn\" -> \"long")
             // While it is shown, more is told.
             other.run(
@@ -294,7 +300,7 @@ struct WorkbenchTests {
             await pilot.shows("complete  false -> true")
             // Back to the table that it was opened from, and to the tree.
             pilot.press(.escape)
-            await pilot.shows("id       ")
+            await pilot.shows { $0.contains("complete id") }
             pilot.press("v")
             await pilot.shows("    edges")
             // The whole text, in as many rows as it takes: it is on the third line from the end.

@@ -293,8 +293,11 @@ struct CompletionScanner {
             values += ["true", "false"].map { Suggestion($0, "Boolean") }
         }
         let written = schema.print(type)
-        values += variables.filter { $0.type.nullable == written.nullable }.map {
-            Suggestion("$" + $0.name, $0.type)
+        // Not in the variables' own defaults.
+        if !isInVariables {
+            values += variables.filter { $0.type.nullable == written.nullable }.map {
+                Suggestion("$" + $0.name, $0.type)
+            }
         }
         if !type.isNonNull { values.append(Suggestion("null", written)) }
         return values
@@ -336,9 +339,4 @@ struct CompletionScanner {
 extension String {
     /// A type as written, without the signs that it is never null.
     fileprivate var nullable: String { filter { $0 != "!" } }
-}
-
-extension TypeKind {
-    /// In the words of a sentence.
-    package var words: String { rawValue.lowercased().replacing("_", with: " ") }
 }

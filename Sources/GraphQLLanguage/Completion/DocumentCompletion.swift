@@ -45,12 +45,12 @@ package struct DocumentCompletion: Sendable {
         while start > 0, bytes[start - 1].isNameContinue { start -= 1 }
         var end = offset
         while end < bytes.count, bytes[end].isNameContinue { end += 1 }
-        replaced = start..<end
         let written = String(decoding: bytes[start..<offset], as: UTF8.self).lowercased()
 
         var scanner = CompletionScanner(schema, source)
         // A number is no name.
         let isName = start == end || bytes[start].isNameStart
+        replaced = isName ? start..<end : offset..<offset
         guard isName, scanner.scan(to: start) else {
             suggestions = []
             return

@@ -41,9 +41,15 @@ final class DocumentEditor {
     private let note: @MainActor (String) -> Void
     /// What of the document a suggestion replaces, in UTF-8 bytes.
     private var replaced = 0..<0
+    /// Counts what was there to look at, and what was looked at: of several changes the last one is.
+    private var revision = 0
+    private var checkedRevision = 0
+    private var isChecking = false
+    /// Whether somebody has asked for a suggestion before it was there.
+    private var awaitsSuggestion = false
 
-    /// Longer documents are not looked at while they are typed: it is done at each key.
-    static let checkedLength = 8_192
+    /// Longer documents, in bytes, are not looked at while they are typed.
+    nonisolated private static let checkedLength = 65_536
 
     init(
         _ history: OperationHistory, changed: @escaping @MainActor () -> Void,
@@ -71,8 +77,8 @@ final class DocumentEditor {
 
     private func replace(with text: String, caret: Int) {
         state.edited = EditedText(text: text, caret: min(caret, text.count))
+        hideSuggestions()
         check()
-        state.suggestions = []
     }
 
     /// Writes an operation in place of what is there, which goes into the history.
@@ -99,37 +105,74 @@ final class DocumentEditor {
 
     // MARK: Checks
 
-    private func check() {
-        let isChecked = !state.isBlank && text.utf8.count <= Self.checkedLength
-        var next = state
-        next.problem = isChecked ? problem() : nil
-        next.suggestions = isChecked ? suggestions() : []
-        next.chosen = 0
-        state = next
+    /// What there is to say of a document with a caret.
+    private struct Findings: Sendable {
+        var problem: String?
+        var suggestions: [DocumentCompletion.Suggestion] = []
+        var replaced = 0..<0
     }
 
-    private func problem() -> String? {
-        do throws(DocumentError) {
-            let document = try Document(parsing: text)
-            return schema.flatMap { document.validate(against: $0).first?.description }
-        } catch {
-            return error.description
+    /// Looks at what is there, away from the main actor: schemas may be large.
+    private func check() {
+        revision += 1
+        awaitsSuggestion = false
+        if isChecking { return }
+        isChecking = true
+        Task {
+            while checkedRevision != revision {
+                let looked = revision
+                let findings = await Self.findings(in: text, at: caretOffset, schema)
+                checkedRevision = looked
+                if looked == revision { use(findings) }
+            }
+            isChecking = false
         }
     }
 
-    private func suggestions() -> [DocumentCompletion.Suggestion] {
-        guard let schema else { return [] }
-        let completion = DocumentCompletion(of: text, at: caretOffset, in: schema)
-        replaced = completion.replaced
-        let before = text.utf8.prefix(replaced.lowerBound)
-        let written = text.utf8.dropFirst(before.count).prefix(replaced.count)
-        // What is written as it would be suggested needs no suggestion, and after a bracket Tab goes on.
+    private func use(_ findings: Findings) {
+        replaced = findings.replaced
+        var next = state
+        next.problem = findings.problem
+        next.suggestions = findings.suggestions
+        next.chosen = 0
+        state = next
+        if awaitsSuggestion, let suggestion = state.chosenSuggestion { accept(suggestion) }
+        awaitsSuggestion = false
+    }
+
+    @concurrent
+    private static func findings(
+        in text: String, at offset: Int, _ schema: Schema?
+    ) async -> Findings {
+        var findings = Findings()
+        guard text.utf8.count <= checkedLength, !text.allSatisfy(\.isWhitespace) else {
+            return findings
+        }
+        do throws(DocumentError) {
+            let document = try Document(parsing: text)
+            findings.problem = schema.flatMap {
+                document.validate(against: $0).first?.description
+            }
+        } catch {
+            findings.problem = error.description
+        }
+        guard let schema, !isAfterBracket(text, offset) else { return findings }
+        let completion = DocumentCompletion(of: text, at: offset, in: schema)
+        findings.replaced = completion.replaced
+        let written = text.utf8.dropFirst(completion.replaced.lowerBound)
+            .prefix(completion.replaced.count)
+        // What is written as it would be suggested needs no suggestion.
         let isComplete =
             completion.suggestions.count == 1
             && completion.suggestions.allSatisfy { written.elementsEqual($0.text.utf8) }
-        let last = before.last { !" \n".utf8.contains($0) }
-        let isAfterBracket = written.isEmpty && (last.map { "})".utf8.contains($0) } ?? true)
-        return isComplete || isAfterBracket ? [] : completion.suggestions
+        if !isComplete { findings.suggestions = completion.suggestions }
+        return findings
+    }
+
+    /// There, nothing is suggested until something is written: Tab goes on.
+    nonisolated private static func isAfterBracket(_ text: String, _ offset: Int) -> Bool {
+        let last = text.utf8.prefix(offset).last { !" \n".utf8.contains($0) }
+        return last.map { "})".utf8.contains($0) } ?? true
     }
 
     // MARK: Keys
@@ -137,6 +180,12 @@ final class DocumentEditor {
     /// Keys that the text has no use for.
     /// - Returns: whether the key means something here.
     func press(_ key: KeyPress) -> Bool {
+        if key == KeyPress(.tab), checkedRevision != revision, schema != nil,
+            !Self.isAfterBracket(text, caretOffset)
+        {
+            awaitsSuggestion = true
+            return true
+        }
         if let suggestion = state.chosenSuggestion {
             switch key {
             case KeyPress(.tab):

@@ -12,6 +12,8 @@ final class OperationRuns {
 
     /// So many are kept: the oldest that have ended are forgotten, and when none has, no more is begun.
     static let limit = 100
+    /// So many results are taken at a time: keys come in between.
+    private static let batchLimit = 1_000
     /// Beyond it, the oldest results of the oldest operations are dropped.
     static let byteLimit = 128 << 20
 
@@ -44,9 +46,12 @@ final class OperationRuns {
 
     private func follow(_ run: OperationRun, _ results: OperationResults) async {
         do {
-            for try await result in results {
+            var results = results.makeAsyncIterator()
+            while let batch = try await results.nextBatch(limit: Self.batchLimit) {
                 if run.latency == nil { run.latency = .now - run.began }
-                run.results.append(KeptResult(result, number: run.results.count + 1))
+                for result in batch {
+                    run.results.append(KeptResult(result, number: run.results.count + 1))
+                }
                 run.state = .live
                 dropOldest()
                 changed(run)

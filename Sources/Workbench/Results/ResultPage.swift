@@ -14,7 +14,9 @@ struct ResultPage: Equatable, Sendable {
         /// Nil if nothing was run.
         let run: Run?
         /// The results of the run that are kept, for what they tell of a record.
-        let results: [KeptResult]
+        var results: [KeptResult] = []
+        /// What the server tells of the record.
+        var served: ServedRecord?
 
         struct Run: Sendable {
             let title: String
@@ -47,6 +49,11 @@ struct ResultPage: Equatable, Sendable {
             if let result = run.shown {
                 let content = result.content
                 about = Self.about(result, content, of: run)
+                if case .value(let path, _) = subject.pane {
+                    about =
+                        (path.isEmpty ? "the result" : path.joined(separator: " › ")) + "  "
+                        + about
+                }
                 Self.add(content, subject, to: &lines)
             }
             if case .failed(let reason) = run.state { Self.add(message: reason, to: &lines) }
@@ -58,7 +65,7 @@ struct ResultPage: Equatable, Sendable {
         _ content: KeptResult.Content, _ subject: Subject, to lines: inout ResultRows
     ) {
         if case .value(let path, let record) = subject.pane {
-            return add(valueAt: path, of: content, record, subject.results, to: &lines)
+            return add(valueAt: path, of: content, record, subject, to: &lines)
         }
         for error in content.errors { add(message: message(of: error), to: &lines) }
         guard let data = content.data else { return }
@@ -140,9 +147,8 @@ struct ResultPage: Equatable, Sendable {
     /// The whole value, and what the operation's results told of the record that it belongs to.
     private static func add(
         valueAt path: [String], of content: KeptResult.Content, _ record: String?,
-        _ results: [KeptResult], to lines: inout ResultRows
+        _ subject: Subject, to lines: inout ResultRows
     ) {
-        lines.add(path.isEmpty ? "The result" : path.joined(separator: " › "), .heading)
         switch content.data.flatMap({ $0.value(at: path) }) {
         case .string(let text)?: add(text, .none, to: &lines)
         case let value? where value.isComposite: ResultTree.add(value, after: nil, to: &lines)
@@ -153,12 +159,16 @@ struct ResultPage: Equatable, Sendable {
         lines.add("")
         lines.add("\(record), as this operation's results tell it, newest first", .heading)
         var budget = toldLimit
-        let newest = results.reversed().prefix { result in
+        let newest = subject.results.reversed().prefix { result in
             budget -= result.byteCount
             return budget > 0
         }
         for change in changes(of: record, in: newest.reversed()).reversed() {
             lines.add("\(RFC3339.text(microseconds: change.time))  \(change.text)")
+        }
+        if let served = subject.served {
+            lines.add("")
+            served.add(to: &lines)
         }
     }
 

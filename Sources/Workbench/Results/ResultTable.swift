@@ -56,7 +56,8 @@ struct ResultTable {
         }
         for gone in before.others(than: taken, after: elements.count) {
             let row = members(gone)
-            lines.add(table.pieces { (text(row[$0]), .removed) }, record: gone.recordID)
+            lines.add(
+                table.pieces { (text(row[$0]), .removed) }, record: JSONValue.object(row).recordID)
         }
         return true
     }

@@ -43,7 +43,7 @@ extension TypeSystemDocument {
 
 extension TypeKind {
     /// The kind as written in messages.
-    fileprivate var words: String {
+    package var words: String {
         switch self {
         case .scalar: "scalar"
         case .object: "object"
