@@ -342,7 +342,8 @@ let package = Package(
             of: "Workbench",
             [
                 "Console", "Disk", "GraphQLLanguage", "HTTPMessages", "LoopbackPorts", "RelayJSON",
-                "RelayLink", "RelayServer", "TerminalUI", "Threads", "TodoFixtures", "WebSocketIO", logging,
+                "RelayLink", "RelayServer", "TerminalUI", "Threads", "TodoFixtures", "WebSocketIO",
+                logging,
             ]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),

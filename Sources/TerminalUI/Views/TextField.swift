@@ -111,7 +111,9 @@ package class TextInputNode: ViewNode {
         ownCaret = caret.offset
         if let edited {
             edited.wrappedValue = EditedText(text: caret.text, caret: caret.offset)
-        } else if text.wrappedValue != caret.text { text.wrappedValue = caret.text }
+        } else if text.wrappedValue != caret.text {
+            text.wrappedValue = caret.text
+        }
         graph.needsFrame()
         return true
     }

@@ -99,7 +99,10 @@ import Testing
         ("fragment F |", ["on"]),
         ("query ($o: Order = |", ["ASCENDING", "DESCENDING", "null"]),
         ("query ($o: [Order!] = [|", ["ASCENDING", "DESCENDING"]),
-        ("query ($a: [Order!], $b: Order!) { user(order: |", ["ASCENDING", "DESCENDING", "$b", "null"]),
+        (
+            "query ($a: [Order!], $b: Order!) { user(order: |",
+            ["ASCENDING", "DESCENDING", "$b", "null"]
+        ),
         ("query ($o: Order @|", []),
         // An argument that has its colon.
         ("{ user(i|d: 1) }", ["id", "filter"]),
