@@ -59,12 +59,14 @@ extension EventStoreError {
         EventStoreError(.cancelled, "Nobody waits for this any more. Nothing was changed.")
     }
 
-    static func tooMuchWork(_ limit: Int) -> EventStoreError {
-        EventStoreError(
+    /// - Parameter events: how many it would take, if that is known.
+    static func tooMuchWork(_ events: UInt64? = nil, limit: Int) -> EventStoreError {
+        let count = events.map { "\($0)" } ?? "More"
+        return EventStoreError(
             .limitExceeded,
             """
-            More than \(limit) events would have to be read for this, because it is too far from the \
-            nearest checkpoint; tools on the log's directory have no such limit.
+            \(count) events would have to be read for this, from the nearest checkpoint on, and at most \
+            \(limit) are; tools on the log's directory have no such limit.
             """)
     }
 

@@ -85,13 +85,16 @@ struct EventSelection: ParsableArguments {
         return parameters
     }
 
+    /// The second of January of the year 1: an earlier time cannot be written.
+    private static let earliest: Int64 = -62_135_510_400_000_000
+
     /// The last point that is not selected by `--since`; nil if there is none.
     private func pointBefore(_ text: String) throws -> String? {
         switch try moment(text) {
         case .event(.sequence(let sequence)): sequence > 0 ? String(sequence - 1) : nil
-        case .event(.beforeLast(let count)): "@-\(count + 1)"
+        case .event(.beforeLast(let count)): count < .max ? "@-\(count + 1)" : nil
         case .event: text
-        case .time(let time): RFC3339.text(microseconds: time - 1)
+        case .time(let time): RFC3339.text(microseconds: max(time, Self.earliest) - 1)
         }
     }
 
@@ -101,7 +104,7 @@ struct EventSelection: ParsableArguments {
         case .event(.sequence(let sequence)): sequence < .max ? String(sequence + 1) : nil
         case .event(.beforeLast(let count)): count > 0 ? "@-\(count - 1)" : nil
         case .event: text
-        case .time(let time): RFC3339.text(microseconds: time + 1)
+        case .time(let time): RFC3339.text(microseconds: max(time, Self.earliest) + 1)
         }
     }
 

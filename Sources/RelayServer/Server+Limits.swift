@@ -35,6 +35,9 @@ extension Server.Configuration {
         if viewerTokens.contains(where: \.viewer.isEmpty) {
             throw refuse("a token is for a viewer without a name")
         }
+        if historyClaim == "" {
+            throw refuse("historyClaim is empty; nil lets no viewer see the history")
+        }
         let secrets = tokens + viewerTokens.map(\.token)
         guard Set(secrets).count == secrets.count else {
             throw refuse("a token is given twice, so it does not say who shows it")

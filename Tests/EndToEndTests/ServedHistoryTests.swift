@@ -9,6 +9,7 @@ struct ServedHistoryTests {
         "log list % --since 2 --until 4", "log list % --since @-2",
         "log list % --until @-2 --reversed",
         "log list % --since 1h --kind response --kind genesis", "log list % --until 1h",
+        "log list % --since 200000w", "log list % --until 200000w",
         "log list % --record VG9kbzow --operation removeTodo --json",
         "log list % --where sequence>=4&&kind!=mutation",
         "log show % 3", "log show % 3 --json", "log show % @", "log show % 99",

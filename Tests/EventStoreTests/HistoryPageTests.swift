@@ -272,11 +272,12 @@ struct HistoryPageTests {
         let recorded = try recorded()
         defer { withExtendedLifetime(recorded) {} }
         for history in recorded.both {
+            let allowance = HistoryAllowance(events: 5)
             let error = #expect(throws: EventStoreError.self) {
-                try history.within(HistoryAllowance(events: 5)).statePage(
-                    at: 80, skip: 0, limits(10))
+                try history.within(allowance).statePage(at: 80, skip: 0, limits(10))
             }
             #expect(error?.code == .limitExceeded)
+            #expect(allowance.spent == 0, "it is known in advance")
         }
         // What is at a checkpoint needs no event.
         _ = try recorded.files.within(HistoryAllowance(events: 1)).statePage(

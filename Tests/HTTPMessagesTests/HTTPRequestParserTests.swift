@@ -33,6 +33,24 @@ struct HTTPRequestParserTests {
         }
     }
 
+    @Test func itemsOfAQuerySayWhetherTheyAreWellFormed() throws {
+        func items(_ query: String) throws -> [HTTPRequest.QueryItem] {
+            guard
+                case .request(let head, _) = outcome("GET /a?\(query) HTTP/1.1\r\nHost: h\r\n\r\n")
+            else { throw BadRequest(text: query) }
+            return head.query
+        }
+        let good = try items("a=%C3%A9+%26&%7B=|&b&c=%25")
+        #expect(good.map(\.isWellFormed) == [true, true, true, true])
+        #expect(good.map(\.value) == ["é &", "|", "", "%"])
+        let bad = try items("a=%FF&b=%4&%zz=1&c=%C3%28&d=%&%E2%82=")
+        #expect(bad.map(\.isWellFormed) == [false, false, false, false, false, false])
+        for text in ["é &=?", "%", "a+b", "\u{0}\n", ""] {
+            let item = try items("x=\(text.percentEncoded)").first
+            #expect(item == .init(name: "x", value: text))
+        }
+    }
+
     @Test func requestsAreTheSameHoweverTheyArrive() {
         let text =
             "\r\nPOST /a%2Fb?q=%7B+x%20%7D&n HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nX: \t v \r\n\r\nbody"

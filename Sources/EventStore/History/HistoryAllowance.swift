@@ -28,8 +28,11 @@ package final class HistoryAllowance: Sendable {
 
     /// Whether as many events may still be searched.
     func covers(passing events: UInt64) -> Bool {
-        let left = unitLimit - min(spentUnits.load(ordering: .relaxed), unitLimit)
-        return events <= UInt64(left / Self.passedUnits)
+        events <= UInt64(leftUnits / Self.passedUnits)
+    }
+
+    private var leftUnits: Int {
+        unitLimit - min(spentUnits.load(ordering: .relaxed), unitLimit)
     }
 
     /// Nobody waits for the answer any more. May be called on any thread.
@@ -39,6 +42,12 @@ package final class HistoryAllowance: Sendable {
     func spend(_ units: Int) throws(EventStoreError) {
         if isGivenUp { throw .cancelled }
         let sum = spentUnits.add(units, ordering: .relaxed).newValue
-        guard sum <= unitLimit else { throw .tooMuchWork(limit) }
+        guard sum <= unitLimit else { throw .tooMuchWork(limit: limit) }
+    }
+
+    /// Checks in advance whether a way of so many events may be gone: the answer would come late otherwise.
+    /// - Throws: `limitExceeded`.
+    func check(_ events: UInt64, of units: Int) throws(EventStoreError) {
+        if events > UInt64(leftUnits / units) { throw .tooMuchWork(events, limit: limit) }
     }
 }

@@ -117,6 +117,16 @@ final class HistoryCursor {
         if case .log(let cursor) = events { cursor.damages } else { [] }
     }
 
+    /// Checks in advance whether so many events may be decoded, or only passed.
+    /// - Throws: `limitExceeded`.
+    func check(decoding count: UInt64) throws(EventStoreError) {
+        try allowance?.check(count, of: HistoryAllowance.eventUnits)
+    }
+
+    func check(passing count: UInt64) throws(EventStoreError) {
+        try allowance?.check(count, of: HistoryAllowance.passedUnits)
+    }
+
     /// Calls `body` with the next event's sequence, kind, time in microseconds and payload.
     /// - Returns: nil at the end.
     func next<Result>(

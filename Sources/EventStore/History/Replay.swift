@@ -108,6 +108,7 @@ package final class Replay {
     package func advance(to sequence: UInt64) throws(EventStoreError) {
         var changes = ChangeSet()
         let start = snapshot.sequence
+        if start < sequence { try events.check(decoding: sequence - start) }
         while snapshot.sequence < sequence {
             try Self.watch(snapshot.sequence - start, of: sequence - start, watch)
             guard let event = try nextEvent(towards: sequence) else {

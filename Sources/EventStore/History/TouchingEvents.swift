@@ -42,6 +42,7 @@ final class TouchingEvents {
         expected = range.lowerBound
         last = range.upperBound
         total = range.upperBound - range.lowerBound
+        try cursor.check(passing: total)
     }
 
     /// The first event hidden by damage; known at the end.
