@@ -31,7 +31,7 @@ package struct OperationResults: AsyncSequence, Sendable {
             return nil
         }
 
-        /// The next result with those behind it that are there already: for who has something to do for each batch.
+        /// The next result with those behind it that are there already: for readers that do something for each batch.
         /// - Throws: as ``next()``.
         package mutating func nextBatch(limit: Int) async throws -> [ReceivedResult]? {
             guard let first = try await next() else { return nil }

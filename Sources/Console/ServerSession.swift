@@ -15,9 +15,10 @@ package struct ServerSession: Sendable {
     private let ending: FirstValue<TransportError>
     private let ids = MutationIDs()
 
-    /// Results of an operation that wait to be read. Beyond it, a stream is resumed later if the server can do that,
-    /// and fails otherwise.
+    /// Results of an operation that wait to be read, and their bytes. Beyond either, a stream is resumed later if the
+    /// server can do that, and fails otherwise.
     private static let capacity = 16_384
+    private static let byteCapacity = 64 << 20
 
     /// Connects, and returns once the server has acknowledged.
     /// - Parameter note: what a line for the user is given to.
@@ -112,7 +113,9 @@ package struct ServerSession: Sendable {
         let request = OperationRequest(
             name: title ?? name, kind: kind, parameters: parameters, relay: relay,
             mutationID: namesMutation && kind == .mutation ? ids.next() : nil)
-        return OperationResults(responses: link.begin(request, capacity: Self.capacity))
+        return OperationResults(
+            responses:
+                link.begin(request, capacity: Self.capacity, byteCapacity: Self.byteCapacity))
     }
 
     private static func operation(in parameters: JSONObject) -> (name: String, OperationKind) {

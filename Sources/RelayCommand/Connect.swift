@@ -22,7 +22,7 @@ struct Connect: AsyncParsableCommand {
             If standard input or output is not a terminal: reads one operation per line, writes \
             one line of JSON per result, until all operations have ended. When the connection \
             breaks, it reconnects and operations continue: subscriptions after their last results, \
-            mutations by their ids, so that each is carried out once. It ends with exit code 1 \
+            mutations by their ids, so that a relay server carries each out once. It ends with exit code 1 \
             when the server stops, or cannot be reached for half a minute.
             """)
 
@@ -73,7 +73,7 @@ struct Connect: AsyncParsableCommand {
         try ending.get()
     }
 
-    /// By the XDG Base Directory Specification: what is no absolute path is ignored.
+    /// By the XDG Base Directory Specification: what is not an absolute path is ignored.
     private static var historyFile: HistoryFile? {
         let state =
             environmentValue("XDG_STATE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }

@@ -60,19 +60,22 @@ package actor SocketLink {
 
     /// Starts an operation.
     /// - Parameters:
+    ///   - capacity: how many responses may wait for their reader, and how many bytes they may have.
     ///   - asksForRecords: for a stream: whether later results may be sent as patches of records.
     ///   - interruptionCount: for a mutation that an earlier run of the program sent.
     ///   - isUnfinished: whether it is such a mutation: nobody waits for its answer, so it waits for a busy server.
     ///   - onInterruption: called when a connection ends while the server has the mutation.
     ///   - owner: stops the link when it is released, so the responses retain it.
     package nonisolated func begin(
-        _ request: OperationRequest, capacity: Int, asksForRecords: Bool = false,
+        _ request: OperationRequest, capacity: Int, byteCapacity: Int = .max,
+        asksForRecords: Bool = false,
         interruptionCount: UInt64 = 0, isUnfinished: Bool = false,
         onInterruption: (@Sendable () -> Void)? = nil,
         keeping owner: (any Sendable)? = nil
     ) -> Responses {
         let id = OperationID(number: lastID.wrappingAdd(1, ordering: .relaxed).newValue)
-        let channel = ResponseChannel(capacity: capacity) { [weak self] in
+        let channel = ResponseChannel(capacity: capacity, byteCapacity: byteCapacity) {
+            [weak self] in
             self?.post { link in link.perform(link.machine.resume(id)) }
         }
         let isTaken = post { link in

@@ -84,13 +84,21 @@ package final class WorkbenchModel {
         if status.resumedCount > last.resumedCount { screen.hasResumed = true }
         screen.status = status
         // The server may be another one than before.
-        if status.connectionCount > last.connectionCount { readSchema() }
+        if status.state != .connected { isOurs = false }
+        if status.connectionCount > last.connectionCount {
+            readSchema(after: last.connectionCount == 0 ? .zero : Self.readingDelay)
+        }
     }
 
-    private func readSchema() {
+    /// How long a later connection has to last before the schema is read again: a server that ends one connection after
+    /// the other is not asked each time.
+    private static let readingDelay = Duration.seconds(1)
+
+    private func readSchema(after delay: Duration) {
         reading?.cancel()
-        isOurs = false
         reading = Task {
+            if delay > .zero { try? await Task.sleep(for: delay) }
+            if Task.isCancelled { return }
             let answer: Result<ServerSession.Introspection, any Error>
             do { answer = .success(try await session.introspection()) } catch {
                 answer = .failure(error)
@@ -230,7 +238,7 @@ package final class WorkbenchModel {
         let relay: JSONObject = isOurs ? ["optimistic": true] : [:]
         let title = chosen?.title ?? "an operation"
         let results = session.run(
-            parameters, called: title, relay: relay, namesMutation: isOurs)
+            parameters, called: chosen?.label, relay: relay, namesMutation: isOurs)
         // What had to wait for a connection, or waits for an event, does not say how far away the server is.
         let isAnsweredAtOnce = screen.status.state == .connected && chosen?.type != .subscription
         runs.begin(title, results, measuresConnection: isAnsweredAtOnce)
@@ -269,6 +277,8 @@ package final class WorkbenchModel {
         case "v": return press(KeyPress(.function(2)))
         case KeyPress(.enter):
             guard let path = row?.path else { return false }
+            // The value is that of this result, whatever comes.
+            runs.shown?.stay()
             open(.value(path: path, record: row?.record))
             if isOurs, let record = row?.record { ask(for: record) }
         default: return false
@@ -283,7 +293,10 @@ package final class WorkbenchModel {
     }
 
     private func open(_ pane: WorkbenchScreen.Pane) {
-        if pane == .tree || pane == .table { lastResultPane = pane }
+        if pane == .tree || pane == .table {
+            lastResultPane = pane
+            for run in runs.all { run.goOn() }
+        }
         screen.pane = pane
         isStale = true
         publish()

@@ -1,4 +1,5 @@
 import GraphQLLanguage
+import RelayJSON
 package import TerminalUI
 
 /// A workbench: the schema and what runs at the left; an operation and its results at the right.
@@ -81,9 +82,9 @@ package struct WorkbenchView: View {
 
     @ViewBuilder private var foot: some View {
         if let note = screen.note {
-            Text(note.inOneLine).foregroundColor(.yellow).frame(height: 1)
+            Text(note.inOneLine.printable).foregroundColor(.yellow).frame(height: 1)
         } else if case .offline(let reason, _) = screen.status.state {
-            Text(reason.inOneLine).foregroundColor(.red).frame(height: 1)
+            Text(reason.inOneLine.printable).foregroundColor(.red).frame(height: 1)
         } else {
             Text("Tab next part  Ctrl-R run  Ctrl-X stop  F2 tree or table  Ctrl-C leave")
                 .foregroundColor(.secondary).frame(height: 1)
@@ -110,7 +111,7 @@ package struct WorkbenchView: View {
                     .frame(height: 1)
             }
             if let note = screen.schema.note {
-                Text(note.cut(to: 200).inOneLine).foregroundColor(.secondary)
+                Text(note.cut(to: 200).inOneLine.printable).foregroundColor(.secondary)
             }
             List(screen.schema.rows) { row in
                 SchemaRow(row: row).onKey { model.press($0, at: row) }
@@ -149,7 +150,7 @@ package struct WorkbenchView: View {
                 Text("  " + count).foregroundColor(.secondary).frame(height: 1)
             }
             if screen.editor.suggestions.isEmpty, let problem = screen.editor.problem {
-                Text(problem.inOneLine).foregroundColor(.red).frame(height: 1)
+                Text(problem.inOneLine.printable).foregroundColor(.red).frame(height: 1)
             }
             if screen.editor.isBlank {
                 Text("Write an operation, or press i at a field of the schema.")

@@ -103,6 +103,33 @@ import TodoFixtures
         #expect(texts[1] == #"u: "\u202eevil\u200b""#)
     }
 
+    /// As long as it takes to look at each character once.
+    @Test func aLongTextIsShownWhole() throws {
+        var lines = ResultRows()
+        lines.add(whole: "a\n\nb" + String(repeating: "x", count: 1_000) + "\n")
+        #expect(lines.finished.map { $0.pieces[0].text.count } == [1, 0, 300, 300, 300, 101])
+        var many = ResultRows()
+        many.add(whole: String(repeating: "é", count: 3_000_000))
+        #expect(many.finished.count == ResultRows.limit + 1)
+        #expect(many.finished.last?.pieces[0].text == "and 3000000 more bytes of text")
+    }
+
+    /// Lines of a value lead on from where it is in the result.
+    @Test func linesOfAValueHavePathsFromTheResult() throws {
+        var lines = ResultRows()
+        try ResultTree.add(
+            json(#"{"id": "r", "user": {"name": "n"}}"#), after: nil, at: ["l", "0"], of: "r",
+            to: &lines)
+        #expect(
+            lines.finished.map(\.path) == [
+                ["l", "0", "id"], ["l", "0", "user"], ["l", "0", "user", "name"],
+            ])
+        #expect(
+            lines.finished.map { $0.pieces.map(\.text).joined() } == [
+                #"id: "r""#, "user", #"  name: "n""#,
+            ])
+    }
+
     @Test func moreThanAnybodyReadsIsCounted() throws {
         let many = "[" + (0..<7_000).map { "\($0)" }.joined(separator: ",") + "]"
         let result = KeptResult(
@@ -123,7 +150,7 @@ import TodoFixtures
         }
         var kept = KeptResults()
         for number in 1...5_000 { kept.append(result(number, 10)) }
-        #expect(kept.count == 5_000 && kept.droppedCount == 0 && kept.byteCount == 50_000)
+        #expect(kept.count == 5_000 && kept.droppedCount == 0 && kept.byteCount == 550_000)
         #expect(kept[1]?.number == 1 && kept[5_000]?.number == 5_000 && kept[5_001] == nil)
         // A large one pushes out as many as it takes, and stays itself.
         kept.append(result(5_001, KeptResults.byteLimit - 100))
@@ -134,6 +161,7 @@ import TodoFixtures
         #expect(kept.results.map(\.number) == [5_002])
         #expect(kept[0] == nil && kept[.max] == nil)
         #expect(kept.drop(bytes: 1) == 0)
+        #expect(kept.dropAll() > 0 && kept.count == 5_002 && kept.byteCount == 0)
     }
 
     /// What is inserted is always an operation of the schema.

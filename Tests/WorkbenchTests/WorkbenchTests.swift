@@ -290,6 +290,7 @@ struct WorkbenchTests {
             pilot.press(.enter)
             await pilot.shows("VG9kbzox, as this operation's results tell it")
             await pilot.shows("VG9kbzox, as the server has it")
+            await pilot.shows("Who wrote it, newest first")
             await pilot.shows("renameTodo")
             #expect(pilot.text.contains("user › todos › edges › 0  result 2 of 2"))
             await pilot.shows("text  \"Buy a unicorn\" -> \"long")
@@ -298,6 +299,15 @@ struct WorkbenchTests {
                 "mutation { changeTodoStatus(input: { id: \"VG9kbzox\", complete: true }) { todo { id } } }"
             )
             await pilot.shows("complete  false -> true")
+            // The value stays that of its result; from there, Enter goes deeper.
+            #expect(pilot.text.contains("result 2 of 3"))
+            pilot.press(.home)
+            pilot.press(.enter)
+            await pilot.shows("user › todos › edges › 0 › node  result 2 of 3")
+            pilot.press(.home)
+            pilot.press(.enter)
+            await pilot.shows("user › todos › edges › 0 › node › text  result 2 of 3")
+            #expect(bench.results.joined().contains("long end"))
             // Back to the table that it was opened from, and to the tree.
             pilot.press(.escape)
             await pilot.shows { $0.contains("complete id") }

@@ -45,6 +45,8 @@ struct CompletionScanner {
     private var arguments: [SchemaInputValue]?
     /// Where a directive would stand.
     private var location: DirectiveLocation?
+    /// Where one would stand in the head of the definition.
+    private var headLocation: DirectiveLocation?
     /// The argument or input field whose value comes after a colon.
     private var input: SchemaInputValue?
     /// The names of arguments or fields that the innermost bracket has already.
@@ -100,7 +102,9 @@ struct CompletionScanner {
         case .rightBrace, .rightBracket, .rightParenthesis:
             guard let closed = frames.popLast() else { return false }
             given.removeLast()
-            if kind == .rightBracket { addToVariableType("]") }
+            if case .variables = closed {
+                if kind == .rightBracket { addToVariableType("]") } else { location = headLocation }
+            }
             word = .plain
             // What an argument's value closes says nothing of the field's selections.
             if case .selections = closed { subject = nil }
@@ -206,7 +210,8 @@ struct CompletionScanner {
             arguments = nil
             isFragment = name == "fragment"
             subject = OperationType(rawValue: name).flatMap { schema.rootType(of: $0) }
-            location = DirectiveLocation(rawValue: name.uppercased())
+            headLocation = DirectiveLocation(rawValue: name.uppercased())
+            location = headLocation
             word = .newName
         case .selections(let parent):
             let field = parent.flatMap { schema.field(name, on: $0) }
@@ -294,7 +299,8 @@ struct CompletionScanner {
         }
         let written = schema.print(type)
         // Not in the variables' own defaults.
-        if !isInVariables {
+        let isDefault = frames.contains { if case .variables = $0 { true } else { false } }
+        if !isDefault {
             values += variables.filter { $0.type.nullable == written.nullable }.map {
                 Suggestion("$" + $0.name, $0.type)
             }

@@ -5,6 +5,8 @@
 package final class ResponseChannel: Sendable {
     private struct State {
         var responses = FIFO<[UInt8]>()
+        /// Of those.
+        var byteCount = 0
         var end: Result<Void, TransportError>?
         var waiting: CheckedContinuation<[UInt8]?, any Error>?
         var isFull = false
@@ -20,12 +22,18 @@ package final class ResponseChannel: Sendable {
     }
 
     private let capacity: Int
+    private let byteCapacity: Int
     private let state = Lock(State())
     /// Called when there is room again.
     private let onDrained: @Sendable () -> Void
 
-    package init(capacity: Int, onDrained: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - capacity: how many responses may wait, and how many bytes they may have, until it is full.
+    package init(
+        capacity: Int, byteCapacity: Int = .max, onDrained: @escaping @Sendable () -> Void
+    ) {
         self.capacity = max(1, capacity)
+        self.byteCapacity = max(1, byteCapacity)
         self.onDrained = onDrained
     }
 
@@ -44,7 +52,8 @@ package final class ResponseChannel: Sendable {
                 return (waiting, false, nil)
             }
             state.responses.append(response)
-            state.isFull = state.responses.count >= capacity
+            state.byteCount += response.count
+            state.isFull = state.responses.count >= capacity || state.byteCount >= byteCapacity
             return (nil, state.isFull, state.listener)
         }
         waiting?.resume(returning: response)
@@ -79,7 +88,7 @@ package final class ResponseChannel: Sendable {
     package func next() async throws -> [UInt8]? {
         try await withCheckedThrowingContinuation { continuation in
             let next = state.withLock { state in
-                let next = Self.next(&state, capacity)
+                let next = take(&state)
                 if case .waits = next { state.waiting = continuation }
                 return next
             }
@@ -95,7 +104,7 @@ package final class ResponseChannel: Sendable {
 
     /// What is available now, without waiting.
     package func poll() -> Next {
-        let next = state.withLock { Self.next(&$0, capacity) }
+        let next = state.withLock { take(&$0) }
         if case .response(_, wasFull: true) = next { onDrained() }
         return next
     }
@@ -103,7 +112,7 @@ package final class ResponseChannel: Sendable {
     /// The end, if there is nothing left to read before it.
     package func pollEnd() -> Next {
         state.withLock { state in
-            state.responses.count > 0 || state.end == nil ? .waits : Self.next(&state, capacity)
+            state.responses.count > 0 || state.end == nil ? .waits : take(&state)
         }
     }
 
@@ -116,9 +125,12 @@ package final class ResponseChannel: Sendable {
         for _ in 0..<waitingCount { listener() }
     }
 
-    private static func next(_ state: inout State, _ capacity: Int) -> Next {
+    private func take(_ state: inout State) -> Next {
         if let response = state.responses.popFirst() {
-            let wasFull = state.isFull && state.responses.count <= capacity / 2
+            state.byteCount -= response.count
+            let wasFull =
+                state.isFull && state.responses.count <= capacity / 2
+                && state.byteCount <= byteCapacity / 2
             if wasFull { state.isFull = false }
             return .response(response, wasFull: wasFull)
         }

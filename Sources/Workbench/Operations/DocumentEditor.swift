@@ -83,7 +83,10 @@ final class DocumentEditor {
 
     /// Writes an operation in place of what is there, which goes into the history.
     func replace(withOperation text: String, caret: Int) {
-        putAside()
+        guard self.text.utf8.count <= OperationHistory.lengthLimit else {
+            return note("This document is too long for the history, so it stays.")
+        }
+        if !state.isBlank { history.append(self.text) }
         replace(with: text, caret: caret)
     }
 
@@ -98,10 +101,6 @@ final class DocumentEditor {
     }
 
     func hideSuggestions() { state.suggestions = [] }
-
-    private func putAside() {
-        if !state.isBlank { history.append(text) }
-    }
 
     // MARK: Checks
 
@@ -186,7 +185,8 @@ final class DocumentEditor {
             awaitsSuggestion = true
             return true
         }
-        if let suggestion = state.chosenSuggestion {
+        // Those of the document before a key are of no use behind it.
+        if checkedRevision == revision, let suggestion = state.chosenSuggestion {
             switch key {
             case KeyPress(.tab):
                 accept(suggestion)

@@ -1,4 +1,5 @@
 package import Disk
+import Dispatch
 import RelayJSON
 
 /// The operations that were run, newest last, in memory and in a file.
@@ -58,8 +59,22 @@ package final class OperationHistory {
         note = nil
     }
 
-    /// Waits until all of it is in the file.
-    package func settle() async { await writing?.value }
+    /// Waits until all of it is in the file, but not for ever.
+    package func settle(for patience: Duration = .seconds(2)) async {
+        guard let writing else { return }
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let waiting = Task {
+            await writing.value
+            end.finish()
+        }
+        let clock = Task {
+            try? await Task.sleep(for: patience)
+            end.finish()
+        }
+        for await _ in ends {}
+        waiting.cancel()
+        clock.cancel()
+    }
 
     /// The editor has something of its own again.
     func leave() { place = nil }
@@ -98,8 +113,20 @@ package struct HistoryFile: Sendable {
         self.name = name
     }
 
-    @concurrent
-    func read() async throws -> [String] {
+    /// Where a disk that does not answer keeps nobody waiting but the history.
+    private static let queue = DispatchQueue(label: "relay.connect-history", qos: .utility)
+
+    private func onQueue<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Self.queue.async { continuation.resume(with: Result { try work() }) }
+        }
+    }
+
+    func read() async throws -> [String] { try await onQueue { try documents() } }
+
+    private func documents() throws -> [String] {
         guard let bytes = try files.contents(of: "\(directory)/\(name)") else { return [] }
         // Only the end of a file that somebody else has made so long. Lines that are not ours are skipped.
         return bytes.suffix(Self.byteLimit).split(separator: UInt8(ascii: "\n"))
@@ -107,15 +134,18 @@ package struct HistoryFile: Sendable {
     }
 
     /// Adds a document to what is there by now: other programs write, too. What cannot be read is not written over.
-    @concurrent
     func append(_ document: String) async throws {
+        try await onQueue { try add(document) }
+    }
+
+    private func add(_ document: String) throws {
         var path = ""
         for part in directory.split(separator: "/", omittingEmptySubsequences: false) {
             path += part
             if !path.isEmpty { try files.createDirectory(path) }
             path += "/"
         }
-        let documents = OperationHistory.merged(try await read(), [document])
+        let documents = OperationHistory.merged(try documents(), [document])
         let lines = documents.map { JSONValue.string($0).text + "\n" }.joined()
         // A name of our own, for no two may write into one file.
         let aside = "\(path)\(name).\(UInt64.random(in: 0 ... .max))"

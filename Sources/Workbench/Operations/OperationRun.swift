@@ -46,8 +46,25 @@ final class OperationRun: Identifiable {
             before: shown?.followsGap == true ? nil : results[number - 1])
     }
 
+    /// Whether it stays only as long as a value of the result is looked at.
+    private var staysForValue = false
+
+    /// Stays at the result that is shown.
+    func stay() {
+        guard place == nil else { return }
+        place = results.count
+        staysForValue = true
+    }
+
+    /// Goes on with what comes, if it has only stayed.
+    func goOn() {
+        if staysForValue { place = nil }
+        staysForValue = false
+    }
+
     /// Goes to another result.
     func move(by step: Int) {
+        staysForValue = false
         let (first, last) = (results.droppedCount + 1, results.count)
         guard first <= last else { return }
         let now = place ?? last
@@ -60,7 +77,8 @@ final class OperationRun: Identifiable {
 /// What is about to be run.
 struct ChosenOperation {
     let name: String?
-    let title: String
+    /// Its name, or its first field.
+    let label: String
     let type: OperationType
 
     /// The operation at a place of a document, or the nearest one before it.
@@ -76,6 +94,9 @@ struct ChosenOperation {
         if case .field(let first)? = operation.selectionSet.selections.first {
             field = first.name.value
         }
-        title = "\(operation.operation.rawValue) \(name ?? field ?? "")"
+        label = name ?? field ?? "without a name"
     }
+
+    /// With its kind.
+    var title: String { "\(type.rawValue) \(label)" }
 }

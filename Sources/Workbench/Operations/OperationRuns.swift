@@ -67,8 +67,10 @@ final class OperationRuns {
         var excess = all.reduce(-Self.byteLimit) { $0 + $1.results.byteCount }
         // Many at a time, for the others move up.
         if excess > 0 { excess += Self.byteLimit / 8 }
-        for run in all where excess > 0 {
-            excess -= run.results.drop(bytes: excess)
+        // First what has ended, then what is live.
+        for run in all where excess > 0 && !run.isRunning && run !== shown {
+            excess -= run.results.dropAll()
         }
+        for run in all where excess > 0 { excess -= run.results.drop(bytes: excess) }
     }
 }

@@ -16,7 +16,8 @@ struct KeptResult: Sendable {
         self.received = received
     }
 
-    var byteCount: Int { received.bytes.count }
+    /// What it takes to keep it.
+    var byteCount: Int { received.bytes.count + 100 }
 
     /// Whether results before it may be missing.
     var followsGap: Bool { received.followsGap }
@@ -66,7 +67,7 @@ struct KeptResults: Sendable {
     }
 
     /// Drops the oldest, so many bytes if there are as many; the newest stays.
-    /// - Returns: how many bytes it were.
+    /// - Returns: how many bytes that was.
     mutating func drop(bytes: Int) -> Int {
         let before = byteCount
         var dropped = 0
@@ -77,6 +78,13 @@ struct KeptResults: Sendable {
         results.removeFirst(dropped)
         droppedCount += dropped
         return before - byteCount
+    }
+
+    /// Drops all of them.
+    /// - Returns: how many bytes that was.
+    mutating func dropAll() -> Int {
+        defer { (droppedCount, results, byteCount) = (count, [], 0) }
+        return byteCount
     }
 
     /// The result with a number; nil if it was dropped, or is still to come.

@@ -56,7 +56,7 @@ struct ResultPage: Equatable, Sendable {
                 }
                 Self.add(content, subject, to: &lines)
             }
-            if case .failed(let reason) = run.state { Self.add(message: reason, to: &lines) }
+            if case .failed(let reason) = run.state { lines.add(whole: reason, .removed) }
         }
         rows = lines.finished
     }
@@ -67,7 +67,7 @@ struct ResultPage: Equatable, Sendable {
         if case .value(let path, let record) = subject.pane {
             return add(valueAt: path, of: content, record, subject, to: &lines)
         }
-        for error in content.errors { add(message: message(of: error), to: &lines) }
+        for error in content.errors { lines.add(whole: message(of: error), .removed) }
         guard let data = content.data else { return }
         let before = subject.run?.before?.content.data
         let unconfirmed = content.optimisticRecords
@@ -122,23 +122,6 @@ struct ResultPage: Equatable, Sendable {
         return message + code + path
     }
 
-    /// All of it, in as many rows as it takes.
-    private static func add(message: String, to lines: inout ResultRows) {
-        add(message, .removed, to: &lines)
-    }
-
-    private static func add(
-        _ text: String, _ mark: ResultRow.Piece.Mark, to lines: inout ResultRows
-    ) {
-        var rest = text[...]
-        repeat {
-            let line = rest.prefix { !$0.isNewline }.prefix(ResultRows.textLimit)
-            lines.add(String(line), mark)
-            rest = rest[line.endIndex...]
-            if rest.first?.isNewline == true { rest = rest.dropFirst() }
-        } while !rest.isEmpty
-    }
-
     // MARK: One value
 
     /// So much of the newest results is looked at for what they tell of a record, in bytes.
@@ -150,21 +133,25 @@ struct ResultPage: Equatable, Sendable {
         _ subject: Subject, to lines: inout ResultRows
     ) {
         switch content.data.flatMap({ $0.value(at: path) }) {
-        case .string(let text)?: add(text, .none, to: &lines)
-        case let value? where value.isComposite: ResultTree.add(value, after: nil, to: &lines)
+        case .string(let text)?: lines.add(whole: text)
+        case let value? where value.isComposite:
+            ResultTree.add(value, after: nil, at: path, of: record, to: &lines)
         case let value?: lines.add(value.text)
         case nil: lines.add("It is not in this result.", .unconfirmed)
         }
         guard let record else { return }
         lines.add("")
         lines.add("\(record), as this operation's results tell it, newest first", .heading)
-        var budget = toldLimit
+        var bytes = 0
         let newest = subject.results.reversed().prefix { result in
-            budget -= result.byteCount
-            return budget > 0
+            defer { bytes += result.byteCount }
+            return bytes < toldLimit
         }
         for change in changes(of: record, in: newest.reversed()).reversed() {
             lines.add("\(RFC3339.text(microseconds: change.time))  \(change.text)")
+        }
+        if newest.count < subject.results.count {
+            lines.add("Older results were not looked at.", .unconfirmed)
         }
         if let served = subject.served {
             lines.add("")

@@ -33,6 +33,7 @@ struct ResultRow: Identifiable, Hashable, Sendable {
 struct ResultRows: Sendable {
     private var rows: [ResultRow] = []
     private var moreCount = 0
+    private var moreCharacters = 0
 
     static let limit = 5_000
     /// So much of a text is shown in a row, in characters.
@@ -55,11 +56,29 @@ struct ResultRows: Sendable {
         add([.init(text: text, mark: mark)])
     }
 
-    /// All of them, and how many there would be more.
+    /// All of a text, in as many rows as it takes.
+    mutating func add(whole text: String, _ mark: ResultRow.Piece.Mark = .none) {
+        var rest = text[...]
+        repeat {
+            if rows.count >= Self.limit { return moreCharacters += rest.utf8.count }
+            let line = rest.prefix(Self.textLimit).prefix { !$0.isNewline }
+            add(String(line), mark)
+            rest = rest[line.endIndex...]
+            if rest.first?.isNewline == true { rest = rest.dropFirst() }
+        } while !rest.isEmpty
+    }
+
+    /// All of them, and how much there would be more.
     var finished: [ResultRow] {
-        if moreCount == 0 { return rows }
-        let more = ResultRow.Piece(text: "and \(moreCount) more lines", mark: .unconfirmed)
-        return rows + [ResultRow(id: rows.count, pieces: [more])]
+        let more = [
+            moreCharacters > 0 ? "\(moreCharacters) more bytes of text" : nil,
+            moreCount > 0 ? "\(moreCount) more lines" : nil,
+        ].compactMap(\.self)
+        if more.isEmpty { return rows }
+        let text = "and " + more.joined(separator: ", ")
+        return rows + [
+            ResultRow(id: rows.count, pieces: [.init(text: text, mark: .unconfirmed)])
+        ]
     }
 }
 

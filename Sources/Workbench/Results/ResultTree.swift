@@ -5,13 +5,18 @@ struct ResultTree {
     private var lines: ResultRows
     private let unconfirmed: Set<String>
 
-    /// - Parameter old: the value before; nil if there is none to compare with.
+    /// - Parameters:
+    ///   - old: the value before; nil if there is none to compare with.
+    ///   - path: where the value is in the result.
+    ///   - record: the record that it belongs to.
     static func add(
         _ value: JSONValue, after old: JSONValue?, unconfirmed: Set<String> = [],
-        to lines: inout ResultRows
+        at path: [String] = [], of record: String? = nil, to lines: inout ResultRows
     ) {
         var tree = ResultTree(lines: lines, unconfirmed: unconfirmed)
-        tree.add(value, old.map(Old.value) ?? .unknown, Place())
+        tree.add(
+            value, old.map(Old.value) ?? .unknown,
+            Place(path: path, rootDepth: path.count, record: record))
         lines = tree.lines
     }
 
@@ -33,14 +38,16 @@ struct ResultTree {
 
     /// Where a value stands.
     private struct Place {
-        var path: [String] = []
+        var path: [String]
+        /// How deep the value is that is shown as a whole.
+        let rootDepth: Int
         var label = ""
         var record: String?
         /// Whether all of it was in the value before, and is gone.
         var isRemoved = false
 
-        /// The whole result has no line, and is not above anything.
-        var isRoot: Bool { path.isEmpty }
+        /// What is shown as a whole has no line, and is not above anything.
+        var isRoot: Bool { path.count == rootDepth }
 
         func inner(_ name: String) -> Place {
             var place = self
@@ -87,8 +94,7 @@ struct ResultTree {
     // MARK: Lines
 
     private func label(_ place: Place) -> String {
-        // The whole result is the value at no path.
-        String(repeating: "  ", count: max(place.path.count - 1, 0)) + place.label
+        String(repeating: "  ", count: max(place.path.count - place.rootDepth - 1, 0)) + place.label
     }
 
     private func mark(_ place: Place) -> ResultRow.Piece.Mark {

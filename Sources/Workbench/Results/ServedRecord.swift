@@ -23,7 +23,14 @@ struct ServedRecord: Sendable {
                     .map { "\($0.key): \(($0.value["value"] ?? $0.value).text)" } ?? []
             },
             writes: await lines {
-                try await session.history.blame(record: id, limit: writeLimit).map(line)
+                var lines: [String] = []
+                let question = HistoryClient.Question(
+                    "blame", [("record", id), ("limit", "\(writeLimit)")], form: .text)
+                try await session.history.forEachPage(of: question) { page in
+                    lines += page.lines.map(String.init)
+                    return lines.count < writeLimit
+                }
+                return lines
             })
     }
 
@@ -31,16 +38,6 @@ struct ServedRecord: Sendable {
         _ body: () async throws -> [String]
     ) async -> Result<[String], any Error> {
         do { return .success(try await body()) } catch { return .failure(error) }
-    }
-
-    private static func line(_ write: JSONValue) -> String {
-        let parts = [
-            write["sequence"].map { "event \($0.text)" }, write["time"]?.string,
-            write["operation"]?.string, write["viewer"]?.string.map { "by \($0)" },
-            write["optimistic"] == true ? "expected" : nil, write["field"]?.string,
-            write["value"]?.text,
-        ]
-        return parts.compactMap(\.self).joined(separator: "  ")
     }
 
     func add(to lines: inout ResultRows) {

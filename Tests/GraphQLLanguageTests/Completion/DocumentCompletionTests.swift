@@ -104,6 +104,12 @@ import Testing
             ["ASCENDING", "DESCENDING", "$b", "null"]
         ),
         ("query ($o: Order @|", []),
+        ("query ($o: Order) @|", ["live"]),
+        ("query ($o: [Order!] = [ASCENDING]) @li|", ["live"]),
+        (
+            "query ($o: [Order!] = [ASCENDING], $b: Order) { user { todos(kinds: |",
+            ["ASCENDING", "DESCENDING", "$o", "null"]
+        ),
         // An argument that has its colon.
         ("{ user(i|d: 1) }", ["id", "filter"]),
         ("{ user(filter: { te| : 1 }) }", ["text"]),
