@@ -183,6 +183,18 @@ extension ServerSession {
         package let isOurs: Bool
     }
 
+    /// Whether it is one of our servers, which know the ids of mutations: to be asked before a mutation is named.
+    package func isOurs() async throws -> Bool {
+        for try await result in run(["query": "{ __typename }"]) {
+            return Self.isOurs(result.json)
+        }
+        return false
+    }
+
+    private static func isOurs(_ result: JSONValue) -> Bool {
+        result["extensions"]?["relay"]?["cursor"] != nil
+    }
+
     /// Asks for the server's schema; an older server in its own words.
     /// - Throws: why there is no answer, or that the answer is no schema.
     package func introspection() async throws -> Introspection {
@@ -205,6 +217,6 @@ extension ServerSession {
         }
         return Introspection(
             schema: try Schema.build(introspection: json), latency: latency,
-            isOurs: json["extensions"]?["relay"]?["cursor"] != nil)
+            isOurs: Self.isOurs(json))
     }
 }

@@ -22,7 +22,8 @@ struct Connect: AsyncParsableCommand {
             If standard input or output is not a terminal: reads one operation per line, writes \
             one line of JSON per result, until all operations have ended. When the connection \
             breaks, it reconnects and operations continue: subscriptions after their last results, \
-            mutations by their ids, so that a relay server carries each out once. It ends with exit code 1 \
+            mutations at a relay server by their ids, so that each is carried out once (at others \
+            they fail). It ends with exit code 1 \
             when the server stops, or cannot be reached for half a minute.
             """)
 
@@ -59,18 +60,18 @@ struct Connect: AsyncParsableCommand {
         ) { watch.report($0) }
         let history = OperationHistory(noHistory ? nil : Self.historyFile)
         let url = url
-        let ending: Result<Void, any Error>
+        let ending: Result<TerminalProgram.End, any Error>
         do {
-            try await TerminalProgram.run {
-                WorkbenchView(WorkbenchModel(url, session, watch, history: history))
-            }
-            ending = .success(())
+            ending = .success(
+                try await TerminalProgram.run {
+                    WorkbenchView(WorkbenchModel(url, session, watch, history: history))
+                })
         } catch {
             ending = .failure(error)
         }
         await history.settle()
         await session.close()
-        try ending.get()
+        if case .signal(let number) = try ending.get() { throw ExitCode(128 + number) }
     }
 
     /// By the XDG Base Directory Specification: what is not an absolute path is ignored.
@@ -85,14 +86,16 @@ struct Connect: AsyncParsableCommand {
 
     /// Runs what is typed, until the input ends; true when a result had errors.
     private func operations(of session: ServerSession, _ prompt: Prompt) async throws -> Bool {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
+        // Another server could carry out a mutation again that is sent again.
+        let isOurs = try await session.isOurs()
+        return try await withThrowingTaskGroup(of: Bool.self) { group in
             for await line in inputLines() {
                 if line.allSatisfy(\.isWhitespace) {
                     prompt.show()
                     continue
                 }
                 // Started here, so that what is typed in order is sent in order.
-                let results = session.run(["query": .string(line)], namesMutation: true)
+                let results = session.run(["query": .string(line)], namesMutation: isOurs)
                 group.addTask {
                     var hasErrors = false
                     for try await result in results {

@@ -176,9 +176,10 @@ struct ReplayCommand: ServedHistoryTool {
         let question = query.map {
             DebuggerQuery(text: $0, variables: variables ?? [:], operationName: operation)
         }
-        try await TerminalProgram.run {
+        let end = try await TerminalProgram.run {
             DebuggerView(DebuggerModel(debugger, at: start, query: question))
         }
+        if case .signal(let number) = end { throw ExitCode(128 + number) }
     }
 
     private func checkpoints(of history: History, _ output: LineOutput) throws {

@@ -41,7 +41,7 @@ package struct WorkbenchView: View {
                     Divider()
                     runs
                 }
-                .frame(width: 30)
+                .frame(maxWidth: 30)
                 Divider()
                 VStack {
                     editor
@@ -129,7 +129,7 @@ package struct WorkbenchView: View {
                     .onKey { model.press($0, at: entry) }
             }
         }
-        .frame(height: 6)
+        .frame(maxHeight: 6)
     }
 
     // MARK: Right
@@ -141,7 +141,7 @@ package struct WorkbenchView: View {
             )
             .onKey { model.editor.press($0) }
             .takesFocus()
-            .frame(height: 8)
+            .frame(maxHeight: 8)
             ForEach(Array(screen.editor.shownSuggestions), id: \.text) { suggestion in
                 SuggestionRow(
                     suggestion: suggestion, isChosen: suggestion == screen.editor.chosenSuggestion)

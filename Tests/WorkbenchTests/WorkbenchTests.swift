@@ -410,6 +410,31 @@ struct WorkbenchTests {
         }
     }
 
+    @Test func aServerTellsWhetherItIsOurs() async throws {
+        try await Todos.serve { server in
+            let bench = try Bench(port: server.port)
+            #expect(try await bench.session.isOurs())
+        }
+        try await PlainServer.serve({ _ in [#"{"data": {"__typename": "Query"}}"#] }) { port in
+            let bench = try Bench(port: port)
+            #expect(try await !bench.session.isOurs())
+            await bench.session.close()
+        }
+    }
+
+    /// Everything has some room, also where there is little.
+    @Test(arguments: [(80, 16), (60, 14)])
+    func smallScreensShowResults(_ width: Int, _ height: Int) async throws {
+        try await Todos.serve { server in
+            let bench = try Bench(port: server.port, size: Size(width: width, height: height))
+            await bench.pilot.shows("▾ query")
+            bench.run("{ user(id: \"me\") { userId } }")
+            await bench.pilot.shows("user: ended")
+            await bench.pilot.shows("userId: \"me\"")
+            #expect(bench.pilot.text.contains("✓ query user"))
+        }
+    }
+
     /// What comes at once is all there.
     @Test func aBurstIsKept() async throws {
         try await PlainServer.serve({ query in

@@ -2,8 +2,8 @@ public import Relay
 package import TerminalUI
 
 /// The records that live results show as mutations of others are expected to leave them, in a view
-/// (`Environment.othersOptimisticRecords`). The view is evaluated again when they are others, and no frame has one without
-/// the other: they come and go with what is shown.
+/// (`Environment.othersOptimisticRecords`). The view is evaluated again when they are others, as a rule in the frame that
+/// shows the result.
 ///
 ///     @OthersOptimisticRecords var others
 ///     …
