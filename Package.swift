@@ -12,8 +12,10 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func room(
+    _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 func tests(of name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [])
@@ -224,11 +226,11 @@ let package = Package(
         room(
             "RelayServer",
             [
-                "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
+                "Digests", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "HTTPMessages", "JSONWebTokens", "RelayArtifacts",
                 "RelayJSON", "RelayRecords", "SchemaService", "StoreEngine", "Threads",
                 "WebSocketIO", logging,
-            ]),
+            ], exclude: ["Explorer/explorer.html"]),
         room(
             "Console",
             [
@@ -353,8 +355,9 @@ let package = Package(
         tests(
             of: "RelayServer",
             [
-                "CCrypto", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "HTTPMessages", "JSONWebTokens", "RelayArtifacts",
+                "CCrypto", "Digests", "EventLog", "EventStore", "GraphQLExecution",
+                "GraphQLLanguage", "GraphQLTransportWS", "HTTPMessages", "JSONWebTokens",
+                "RelayArtifacts",
                 "RelayJSON", "RelayLink", "RelayRecords", "RelayStore", "ResultPatches",
                 "SchemaService", "StoreEngine", "Threads", "TodoMutations", "WebSocketIO",
                 "WebSocketTesting", logging,

@@ -113,6 +113,14 @@ struct Serve: AsyncParsableCommand {
             """, valueName: "origin"))
     var allowOrigin: [String] = []
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: """
+            Serve the explorer at /: a page to look at schema, data and history with. (default: on loopback \
+            addresses only)
+            """)
+    var explorer: Bool?
+
     @Option(help: ArgumentHelp("The server's certificate chain, as PEM.", valueName: "file"))
     var tlsCert: String?
 
@@ -148,6 +156,7 @@ struct Serve: AsyncParsableCommand {
         let stop = StopSignals()
         let configuration = try makeConfiguration(settings, onFreeze: stop.fail)
         let server = try await Server.start(configuration, logger: logger)
+        if let page = server.explorerURL { logger.info("The explorer is at \(page)") }
         printAtOnce("listening on \(server.url)\n")
         let reason = await stop.first()
         switch reason {
@@ -202,6 +211,7 @@ struct Serve: AsyncParsableCommand {
         configuration.historyClaim = try settings.given(historyClaim, "history-claim")
         configuration.isOpen = try open || settings.flag("open")
         configuration.allowedHosts = try allowedHosts(settings)
+        configuration.explorer = try explorer ?? settings.flagIfGiven("explorer")
         configuration.allow(origins: origins)
         if let (documents, isExclusive) = persisted {
             configuration.usePersistedOperations(documents, isExclusive: isExclusive)

@@ -44,6 +44,11 @@ struct ServingOptions: ParsableArguments {
             valueName: "name"))
     var allowHost: [String] = []
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Serve the explorer at /. (default: on loopback addresses only)")
+    var explorer: Bool?
+
     func validate() throws {
         if let speed, !(speed > 0 && speed.isFinite) {
             throw ValidationError("--speed must be a number greater than 0.")
@@ -97,6 +102,7 @@ struct ServedReplay {
         configuration.tokens = options.token
         configuration.isOpen = options.open
         configuration.allowedHosts = options.allowHost
+        configuration.explorer = options.explorer
         let pace = try options.makePace()
         let stop = StopSignals()
         let server = try await ReplayServer.start(history, configuration, logger: logger)

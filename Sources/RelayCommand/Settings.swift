@@ -37,9 +37,12 @@ struct Settings {
         return number
     }
 
-    func flag(_ option: String) throws -> Bool {
+    func flag(_ option: String) throws -> Bool { try flagIfGiven(option) ?? false }
+
+    func flagIfGiven(_ option: String) throws -> Bool? {
         switch text(option)?.lowercased() {
-        case nil, "0", "false", "no": return false
+        case nil: return nil
+        case "0", "false", "no": return false
         case "1", "true", "yes": return true
         case let other?:
             throw ValidationError("\(name(option)) must be true or false, not \"\(other)\".")

@@ -54,6 +54,9 @@ public final class Server: Sendable {
         /// Names by which clients may call a server that asks for no token, besides `localhost` and its addresses; on an
         /// address that other machines can reach, besides all addresses and names that nobody can register. `*`: any name.
         public var allowedHosts: [String] = []
+        /// Serve the explorer, a page to look at schema, data and history with, at `/`; nil: on loopback addresses only. It
+        /// shows nobody more than they may see otherwise.
+        public var explorer: Bool?
         /// How long a stop may take before what has not ended is cut off.
         public var stopDeadline: Duration = .seconds(5)
         private var furtherDocuments: [Source] = []
@@ -187,6 +190,8 @@ public final class Server: Sendable {
     public let url: String
     /// The port that is listened on.
     public let port: Int
+    /// Where the explorer is, for a browser; nil if it is not served.
+    public let explorerURL: String?
     private let service: GraphQLService
     private let store: OpenStore
     private let desk: HistoryDesk
@@ -284,6 +289,12 @@ public final class Server: Sendable {
         let history = HistoryPages(
             desk, authentication: configuration.makeAuthentication(keys, logger),
             claim: configuration.historyClaim)
+        let explorer =
+            configuration.servesExplorer
+            ? Explorer(
+                service, store.schemaService.executable.schema,
+                limits: configuration.limits.engine.document,
+                isExclusive: configuration.persisted.isExclusive) : nil
         let fronts = loops.loops.map { loop in
             Front(
                 service, on: loop, authentication: authentication,
@@ -291,7 +302,7 @@ public final class Server: Sendable {
                     for: authentication, listeningOn: configuration.host,
                     allowing: configuration.allowedHosts),
                 origins: configuration.origins, metrics: metrics, history: history,
-                limits: configuration.limits.socket, logger: logger)
+                explorer: explorer, limits: configuration.limits.socket, logger: logger)
         }
         for front in fronts { front.start() }
         var listening = configuration.listening
@@ -333,8 +344,12 @@ public final class Server: Sendable {
         port = http.port
         stopDeadline = configuration.stopDeadline
         let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
-        let scheme = configuration.tls == nil ? "ws" : "wss"
-        url = "\(scheme)://\(host):\(http.port)\(Front.path)"
+        let authority = "://\(host):\(http.port)"
+        let isSecure = configuration.tls != nil
+        url = (isSecure ? "wss" : "ws") + authority + Front.path
+        explorerURL =
+            configuration.servesExplorer
+            ? (isSecure ? "https" : "http") + authority + ExplorerPage.path : nil
     }
 
     /// Stops in order: finishes and answers the mutations in flight, accepts no new connections, closes open
@@ -358,6 +373,8 @@ extension Server.Configuration {
     var isAuthenticated: Bool {
         !tokens.isEmpty || !viewerTokens.isEmpty || webTokens != nil || authenticator != nil
     }
+
+    fileprivate var servesExplorer: Bool { explorer ?? HostPolicy.isLoopback(host) }
 
     fileprivate var listening: HTTPServer.Options {
         var options = HTTPServer.Options(

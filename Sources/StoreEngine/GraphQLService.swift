@@ -222,6 +222,9 @@ package final class GraphQLService: Sendable {
     /// Executions of subscriptions: those run, and those saved because several subscriptions ask the same.
     package var subscriptionExecutions: (run: Int, saved: Int) { publisher.figures.executions }
 
+    /// The groups of equal subscriptions that there are, in no order. Blocks while live queries are being executed.
+    package func subscriptionGroups() -> [GroupFigures] { publisher.groupFigures() }
+
     /// Durable events not yet published to subscriptions.
     package var deliveryLag: UInt64 {
         let told = publisher.deliveredThrough

@@ -180,7 +180,7 @@ package final class OperationCache: Sendable {
     }
 
     private func prepare(_ key: Key) throws(ExecutionErrors) -> Entry {
-        let document = try validDocument(key.text.text)
+        let document = try limits.document(key.text.text, validFor: schema.schema)
         do throws(ExecutionError) {
             let operation = try PreparedOperation(
                 document, operationName: key.name, schema: schema,
@@ -201,30 +201,11 @@ package final class OperationCache: Sendable {
         }
     }
 
-    private func validDocument(_ text: String) throws(ExecutionErrors) -> Document {
-        let document: Document
-        do throws(DocumentError) {
-            document = try Document(parsing: text, limits: limits.parsing)
-        } catch {
-            throw ExecutionErrors(errors: [ExecutionError(error)])
-        }
-        do throws(ExecutionError) {
-            try limits.check(document)
-        } catch {
-            throw ExecutionErrors(errors: [error])
-        }
-        let mistakes = document.validate(against: schema.schema)
-        guard mistakes.isEmpty else {
-            throw ExecutionErrors(errors: mistakes.map(ExecutionError.init))
-        }
-        return document
-    }
-
     /// The operator's documents that no request can execute, by id, with the reason.
     func persistedMistakes() -> [(id: String, error: ExecutionError)] {
         persisted.documents.sorted { $0.key < $1.key }.compactMap { id, text in
             do throws(ExecutionErrors) {
-                if try validDocument(text).operations.count == 1 {
+                if try limits.document(text, validFor: schema.schema).operations.count == 1 {
                     _ = try prepare(Key(text: text, name: nil))
                 }
                 return nil

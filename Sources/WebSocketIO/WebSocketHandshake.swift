@@ -64,7 +64,7 @@ enum WebSocketHandshake {
 
     /// 16 random bytes in base64. §4.1.
     static func makeKey() -> String {
-        base64((0..<16).map { _ in UInt8.random(in: 0...255) })
+        (0..<16).map { _ in UInt8.random(in: 0...255) }.base64
     }
 
     static func request(
@@ -117,22 +117,6 @@ enum WebSocketHandshake {
         let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
         var digest = [UInt8](repeating: 0, count: 20)
         lws_SHA1(text, text.count, &digest)
-        return base64(digest)
-    }
-
-    private static func base64(_ bytes: [UInt8]) -> String {
-        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = (0..<3).reduce(0) {
-                $0 << 8 | Int(start + $1 < bytes.count ? bytes[start + $1] : 0)
-            }
-            let count = min(3, bytes.count - start)
-            for digit in 0..<4 {
-                text.append(
-                    digit <= count ? digits[group >> (18 - 6 * digit) & 0x3F] : UInt8(ascii: "="))
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
+        return digest.base64
     }
 }

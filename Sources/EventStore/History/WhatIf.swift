@@ -29,6 +29,9 @@ extension History {
     ///   the first event of a log, without which there is nothing; `cancelled`.
     package func whatIf(_ change: HistoryChange) throws(EventStoreError) -> [FieldDifference] {
         guard let start = try start(of: change) else { return [] }
+        if start <= last {
+            try source.allowance?.check(last - start + 1, of: HistoryAllowance.eventUnits)
+        }
         let replay = try replay(at: start - 1)
         var course = AlternativeCourse(
             on: replay.snapshot, change, writes: try exchangedWrites(change))

@@ -60,7 +60,7 @@ extension History {
                 if summary.sequence == range.upperBound { return page }
             }
         } catch  where error.code == .limitExceeded && looked != nil {}
-        page.next = looked.map { [.after: $0] }
+        page.next = looked.map { [.after: "\($0)"] }
         return page
     }
 
@@ -88,7 +88,7 @@ extension History {
             }
         } catch  where error.code == .limitExceeded && next != nil {}
         page.replace(by: chosen.reversed())
-        page.next = next.map { [.before: $0] }
+        page.next = next.map { [.before: "\($0)"] }
         return page
     }
 

@@ -21,18 +21,24 @@ extension History {
         at sequence: UInt64, skip: Int, _ limits: HistoryPage.Limits
     ) throws(EventStoreError) -> HistoryPage {
         var page = HistoryPage(limits)
-        let state = try snapshot(at: sequence)
-        source.kept?.keep(state)
+        let state = try kept(at: sequence)
         var place = skip
         for line in state.recordLines(from: skip) {
             if page.isFull {
-                page.next = [.at: sequence, .skip: UInt64(place)]
+                page.next = [.at: "\(sequence)", .skip: "\(place)"]
                 break
             }
             page.add(line)
             place += 1
         }
         return page
+    }
+
+    /// A state that the next question will probably ask for as well.
+    func kept(at sequence: UInt64) throws(EventStoreError) -> Snapshot {
+        let state = try snapshot(at: sequence)
+        source.kept?.keep(state)
+        return state
     }
 
     /// One record of a state.
@@ -58,13 +64,19 @@ extension History {
     ) throws(EventStoreError) -> HistoryPage {
         var page = HistoryPage(limits)
         let differences = try differences(from: before, to: after, record: record)
-        for (place, difference) in differences.enumerated().dropFirst(skip) {
-            if page.isFull {
-                page.next = [.a: before, .b: after, .skip: UInt64(place)]
-                break
-            }
-            page.add(limits.form == .json ? difference.json.text : difference.line)
+        page.add(differences, from: skip) { place in
+            [.a: "\(before)", .b: "\(after)", .skip: "\(place)"]
         }
+        return page
+    }
+
+    /// What would be different now if some events had not happened.
+    /// - Parameter place: leaves out as many lines.
+    package func whatIfPage(
+        skipping skipped: Set<UInt64>, from place: Int, _ limits: HistoryPage.Limits
+    ) throws(EventStoreError) -> HistoryPage {
+        var page = HistoryPage(limits)
+        page.add(try whatIf(skipping: skipped), from: place) { [.from: "\($0)"] }
         return page
     }
 
@@ -98,7 +110,7 @@ extension History {
                         left -= 1
                     } else if page.isFull {
                         page.next = [
-                            .before: entry.sequence + 1, .skip: UInt64(passed.count),
+                            .before: "\(entry.sequence + 1)", .skip: "\(passed.count)",
                         ]
                         return page
                     } else {
@@ -110,7 +122,24 @@ extension History {
                 isBegun = true
             }
         } catch  where error.code == .limitExceeded && isBegun {}
-        if end > 0 { page.next = [.before: end + 1, .skip: UInt64(left)] }
+        if end > 0 { page.next = [.before: "\(end + 1)", .skip: "\(left)"] }
         return page
+    }
+}
+
+extension HistoryPage {
+    /// - Parameters:
+    ///   - first: leaves out as many.
+    ///   - next: where to go on, with the number of those before.
+    fileprivate mutating func add(
+        _ differences: [FieldDifference], from first: Int, next: (Int) -> [Place: String]
+    ) {
+        for (place, difference) in differences.enumerated().dropFirst(first) {
+            if isFull {
+                self.next = next(place)
+                return
+            }
+            add(form == .json ? difference.json.text : difference.line)
+        }
     }
 }

@@ -2,10 +2,10 @@
 package struct HistoryPage: Sendable {
     /// The names of what a page can be asked to begin with.
     package enum Place: String, Sendable, CaseIterable {
-        /// Events behind this one, or before that one.
+        /// Events behind this one, or before that one; records behind the one with this id.
         case after, before
         /// Lines to leave out, of those that there would be.
-        case skip
+        case skip, from
         /// The points of states, as events.
         case at, a, b
     }
@@ -30,7 +30,7 @@ package struct HistoryPage: Sendable {
     package private(set) var bytes: [UInt8] = []
     package private(set) var lineCount = 0
     /// What to ask for, instead of what was asked for, to go on; nil when nothing is left.
-    package var next: [Place: UInt64]?
+    package var next: [Place: String]?
 
     init(_ limits: Limits) { self.limits = limits }
 

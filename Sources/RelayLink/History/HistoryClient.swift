@@ -167,13 +167,20 @@ package struct HistoryRefusal: Error, CustomStringConvertible, Sendable {
 
     fileprivate init(refusing response: HTTPResponse, _ address: ServerAddress) {
         status = response.status
-        let text = String(decoding: response.body.prefix(4_096), as: UTF8.self)
         // A page of another program, or of a proxy, says nothing to people.
-        let isPlain = response.headers["content-type"]?.hasPrefix("text/plain") ?? false
-        let sentence = text.split(separator: "\n").first.map(String.init) ?? ""
         description =
-            isPlain && !sentence.isEmpty
-            ? sentence.printable
-            : "\(address) answered \(address.path) with status \(response.status)."
+            Self.sentence(in: response)?.printable
+            ?? "\(address) answered \(address.path) with status \(response.status)."
+    }
+
+    /// `{"errors": [{"message": …}]}`, or plain text.
+    private static func sentence(in response: HTTPResponse) -> String? {
+        let body = response.body.prefix(4_096)
+        let type = response.headers["content-type"]?.prefix { $0 != ";" }
+        if type == "application/json" {
+            return (try? JSONValue(parsing: body))?["errors"]?.array?.first?["message"]?.string
+        }
+        guard type == "text/plain" else { return nil }
+        return String(decoding: body, as: UTF8.self).split(separator: "\n").first.map(String.init)
     }
 }

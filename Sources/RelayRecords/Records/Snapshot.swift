@@ -54,13 +54,45 @@ package struct Snapshot: Sendable {
 
     /// Every record that exists, in creation order.
     package func recordsInCreationOrder() -> [RecordIndex] {
+        inCreationOrder { _ in true }.map(\.record)
+    }
+
+    /// The records of a type, in creation order.
+    package func recordsInCreationOrder(
+        of type: String
+    ) -> [(creation: UInt64, record: RecordIndex)] {
+        defer { withExtendedLifetime(parts) {} }
+        guard let type = symbols.findName(type) else { return [] }
+        return inCreationOrder { $0.type == type }
+    }
+
+    private func inCreationOrder(
+        where isIncluded: (Row) -> Bool
+    ) -> [(creation: UInt64, record: RecordIndex)] {
         var found: [(creation: UInt64, record: RecordIndex)] = []
         found.reserveCapacity(recordCount)
         rows.forEach { record, slot in
-            if case .existent(let row) = slot { found.append((row.creation, record)) }
+            if case .existent(let row) = slot, isIncluded(row) {
+                found.append((row.creation, record))
+            }
         }
         found.sort { $0.creation < $1.creation }
-        return found.map(\.record)
+        return found
+    }
+
+    /// The place of a record in the order of creation; nil if there is no such record.
+    package func creation(ofRecord id: String) -> UInt64? {
+        existing(id).flatMap(row)?.creation
+    }
+
+    /// How many records there are of each type that has any.
+    package func recordCounts() -> [(type: String, count: Int)] {
+        defer { withExtendedLifetime(parts) {} }
+        var counts: [NameIndex: Int] = [:]
+        rows.forEach { _, slot in
+            if case .existent(let row) = slot { counts[row.type, default: 0] += 1 }
+        }
+        return counts.map { (symbols.nameString($0.key), $0.value) }
     }
 
     /// The ids of the records that were deleted and not created again, sorted.

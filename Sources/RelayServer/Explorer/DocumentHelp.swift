@@ -1,14 +1,21 @@
+import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
+import StoreEngine
 
 /// Says what is wrong with a document that somebody is writing, and what could be written next (docs/http.md).
-struct DocumentHelp {
+struct DocumentHelp: Sendable {
     private let schema: Schema
+    private let limits: DocumentLimits
 
     /// So long may a document be, in bytes.
     static let lengthLimit = 64 << 10
 
-    init(_ schema: Schema) { self.schema = schema }
+    /// - Parameter limits: on what is parsed and validated.
+    init(_ schema: Schema, limits: DocumentLimits = DocumentLimits()) {
+        self.schema = schema
+        self.limits = limits
+    }
 
     /// - Parameter question: `text`, and perhaps `offset` (UTF-16 code units) and `format`.
     /// - Returns: nil if the question is not understood.
@@ -23,7 +30,7 @@ struct DocumentHelp {
         switch question["format"] {
         case nil, .bool(false)?: break
         case .bool(true)?:
-            if let document = try? Document(parsing: text) {
+            if let document = try? Document(parsing: text, limits: limits.parsing) {
                 answer["formatted"] = .string(document.printed())
             }
         default: return nil
@@ -32,11 +39,12 @@ struct DocumentHelp {
     }
 
     private func errors(in text: String) -> [JSONValue] {
-        let errors: [DocumentError]
-        do throws(DocumentError) {
-            errors = try Document(parsing: text).validate(against: schema)
+        let errors: [ExecutionError]
+        do throws(ExecutionErrors) {
+            _ = try limits.document(text, validFor: schema)
+            errors = []
         } catch {
-            errors = [error]
+            errors = error.errors
         }
         return errors.map { error in
             var object: JSONObject = ["message": .string(error.message)]

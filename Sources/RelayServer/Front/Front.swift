@@ -10,22 +10,24 @@ import WebSocketIO
 final class Front: HTTPServerHandler {
     static let path = "/graphql"
 
-    private let service: GraphQLService
-    private let loop: IOLoop
-    private let authentication: Authentication
-    private let hosts: HostPolicy
-    private let origins: OriginPolicy
+    let service: GraphQLService
+    let loop: IOLoop
+    let authentication: Authentication
+    let hosts: HostPolicy
+    let origins: OriginPolicy
     private let metrics: Metrics
-    private let history: HistoryPages
-    private let limits: SocketLimits
-    private let progress: ProgressNotices
+    let history: HistoryPages
+    /// Nil where it is not served.
+    private let explorer: Explorer?
+    let limits: SocketLimits
+    let progress: ProgressNotices
     private let ended: EndedClients
-    private let logger: Logger
+    let logger: Logger
 
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
         hosts: HostPolicy, origins: OriginPolicy, metrics: Metrics, history: HistoryPages,
-        limits: SocketLimits, logger: Logger
+        explorer: Explorer? = nil, limits: SocketLimits, logger: Logger
     ) {
         self.service = service
         self.loop = loop
@@ -34,6 +36,7 @@ final class Front: HTTPServerHandler {
         self.origins = origins
         self.metrics = metrics
         self.history = history
+        self.explorer = explorer
         self.limits = limits
         self.logger = logger
         progress = ProgressNotices(after: limits.progressInterval) { service.deliveredCursor }
@@ -106,19 +109,60 @@ final class Front: HTTPServerHandler {
 
     func respond(to request: HTTPRequest, with responder: HTTPResponder) {
         if let refusal = refusal(byHeadOf: request) { return responder.respond(refusal) }
-        if request.path == Self.path {
-            respondToGraphQL(request, responder)
-        } else if HistoryPages.has(request.path) {
-            respondToHistory(request, responder)
-        } else {
-            respondToOperator(request, responder)
+        switch place(of: request) {
+        case .graphQL?: respondToGraphQL(request, responder)
+        case .history?: respondToHistory(request, responder)
+        case .page(let page)?: responder.respond(page.response(to: request))
+        case .document(let explorer)?: respondToDocument(request, explorer, responder)
+        case .groups(let explorer)?: respondToGroups(request, explorer, responder)
+        case .operators?, nil: respondToOperator(request, responder)
+        }
+    }
+
+    /// What there is at a path.
+    private enum Place {
+        case graphQL
+        case history
+        case page(ExplorerPage)
+        case document(Explorer)
+        case groups(Explorer)
+        /// For those who run the server.
+        case operators
+
+        /// Nil: what is there says so itself.
+        var methods: String? {
+            switch self {
+            case .graphQL: nil
+            case .history: HistoryPages.methods
+            case .document: "POST"
+            case .page, .groups, .operators: "GET, HEAD"
+            }
+        }
+    }
+
+    /// Nil if there is nothing.
+    private func place(of request: HTTPRequest) -> Place? {
+        switch request.path {
+        case Self.path:
+            guard let explorer, ExplorerPage.isWanted(by: request) else { return .graphQL }
+            return .page(explorer.page)
+        case "/healthz", "/readyz", "/metrics": return .operators
+        case let path where path.hasPrefix("/log/"): return HistoryPages.has(path) ? .history : nil
+        case ExplorerPage.path: return explorer.map { .page($0.page) }
+        case Explorer.documentPath: return explorer.map { .document($0) }
+        case Explorer.groupsPath: return explorer.map { .groups($0) }
+        case let path: return explorer != nil && HistoryPages.has(path) ? .history : nil
         }
     }
 
     func refusal(beforeBody request: HTTPRequest) -> HTTPResponse? {
         if let refusal = refusal(byHeadOf: request) { return refusal }
-        guard request.path == Self.path, request.method != "OPTIONS" else {
-            return HTTPResponse(status: 413, text: "This request has no body.")
+        switch place(of: request) {
+        case .graphQL? where request.method != "OPTIONS": break
+        case .document(let explorer)?:
+            guard identity(of: request) != nil else { return Self.unauthenticated }
+            return explorer.refusal(beforeBody: request)
+        default: return HTTPResponse(status: 413, text: "This request has no body.")
         }
         do throws(GraphQLOverHTTP.Refusal) {
             let exchange = try GraphQLOverHTTP(request)
@@ -136,21 +180,16 @@ final class Front: HTTPServerHandler {
         ended.tooSlow(peerAddress, reason)
     }
 
-    private static let operatorPaths: Set = ["/healthz", "/readyz", "/metrics"]
-
     /// The answer to a request for a page that there is not, or that can only be read.
     private func refusal(byHeadOf request: HTTPRequest) -> HTTPResponse? {
         guard hosts.admits(request) else { return Self.foreignHost }
-        if request.path == Self.path { return nil }
-        if HistoryPages.has(request.path) {
-            if ["GET", "HEAD", "OPTIONS"].contains(request.method) { return nil }
-            return HTTPResponse(status: 405, headers: ["allow": HistoryPages.methods])
-        }
-        guard Self.operatorPaths.contains(request.path) else {
+        guard let place = place(of: request) else {
             return HTTPResponse(status: 404, text: Self.notFound(request))
         }
-        if ["GET", "HEAD"].contains(request.method) { return nil }
-        return HTTPResponse(status: 405, headers: ["allow": "GET, HEAD"])
+        guard let methods = place.methods,
+            !methods.split(separator: ", ").contains(request.method[...])
+        else { return nil }
+        return HTTPResponse(status: 405, headers: ["allow": methods])
     }
 
     /// RFC 9110 §15.5.20: this server is not the one that was asked.
@@ -191,149 +230,4 @@ final class Front: HTTPServerHandler {
         Task.detached(priority: .high) { responder.respond(await metrics.response()) }
     }
 
-    // MARK: The history
-
-    private func respondToHistory(_ http: HTTPRequest, _ responder: HTTPResponder) {
-        if http.method == "OPTIONS" {
-            responder.respond(origins.answer(toOptions: http, methods: HistoryPages.methods))
-            return
-        }
-        var headers = origins.headers(for: http)
-        if !headers.fields.isEmpty {
-            headers.append(
-                "access-control-expose-headers", "link, relay-first-event, relay-last-event")
-        }
-        // It depends on who asks, and tomorrow's answer may be another one.
-        headers.append("cache-control", "no-store")
-        headers.append("x-content-type-options", "nosniff")
-        let answer: @Sendable (HTTPResponse) -> Void = { [service, headers] response in
-            var response = response
-            response.headers.append(headers)
-            response.endsConnection = service.isStopping
-            responder.respond(response)
-        }
-        if let refusal = history.refusal(of: http, mayBeNobody: hosts.admitsWithoutToken(http)) {
-            logger.debug(
-                "A request for the history was refused.",
-                metadata: ["peer": "\(http.peerAddress)", "status": "\(refusal.status)"])
-            return answer(refusal)
-        }
-        let history = history
-        Task.detached {
-            history.respond(to: http, now: WallClock.microseconds(), responder, answer)
-        }
-    }
-
-    // MARK: GraphQL over HTTP
-
-    private func respondToGraphQL(_ http: HTTPRequest, _ responder: HTTPResponder) {
-        if http.method == "OPTIONS" {
-            // Before anything else: a browser's preflight request carries no token.
-            responder.respond(
-                origins.answer(toOptions: http, methods: "GET, HEAD, POST, OPTIONS"))
-            return
-        }
-        let headers = origins.headers(for: http)
-        var ofAnswers = headers
-        if !authentication.isOpen, http.method != "POST" {
-            // It depends on who asks, and no cache may give it to somebody else.
-            ofAnswers.append("cache-control", "no-store")
-            ofAnswers.append("vary", "authorization, cookie")
-        }
-        let answer: @Sendable (HTTPResponse) -> Void = { [service, ofAnswers] response in
-            var response = response
-            response.headers.append(ofAnswers)
-            // A client that retries should reach another server, or none.
-            response.endsConnection = service.isStopping
-            responder.respond(response)
-        }
-        do throws(GraphQLOverHTTP.Refusal) {
-            let exchange = try GraphQLOverHTTP(http)
-            let (identity, until) = try viewer(of: http, exchange)
-            // Parsing and executing take their time elsewhere; the loop's thread only moves bytes.
-            Task.detached {
-                if exchange.wantsEventStream {
-                    self.stream(exchange, identity, until, responder, headers, answer)
-                } else {
-                    self.execute(exchange, identity, answer)
-                }
-            }
-        } catch {
-            answer(error.response)
-        }
-    }
-
-    private func viewer(
-        of http: HTTPRequest, _ exchange: GraphQLOverHTTP
-    ) throws(GraphQLOverHTTP.Refusal) -> (Identity, until: Int64?) {
-        let decision = authentication.orNobody(
-            authentication.decide(headers: http.headers),
-            mayBeNobody: hosts.admitsWithoutToken(http))
-        if case .admitted(let identity, let until) = decision {
-            return (identity, until)
-        }
-        logger.debug("A request has no valid token.", metadata: ["peer": "\(http.peerAddress)"])
-        let error = ExecutionError(Authentication.refusal, code: .unauthenticated)
-        throw exchange.refusal(401, error, headers: Authentication.challenge)
-    }
-
-    private func execute(
-        _ exchange: GraphQLOverHTTP, _ identity: Identity,
-        _ answer: @escaping @Sendable (HTTPResponse) -> Void
-    ) {
-        do throws(GraphQLOverHTTP.Refusal) {
-            let request = try exchange.request(from: identity)
-            let operation: PreparedOperation
-            do throws(ExecutionErrors) {
-                operation = try service.prepare(request)
-            } catch {
-                return answer(exchange.response(.refused(error.errors)))
-            }
-            try exchange.check(operation)
-            service.execute(operation, request) { answer(exchange.response($0)) }
-        } catch {
-            answer(error.response)
-        }
-    }
-
-    // MARK: Server-sent events
-
-    /// Errors in the operation itself are sent in the stream: a browser that gets another status shows its
-    /// page nothing (graphql-sse §Distinct connections mode).
-    private func stream(
-        _ exchange: GraphQLOverHTTP, _ identity: Identity, _ until: Int64?,
-        _ responder: HTTPResponder,
-        _ headers: HTTPHeaders, _ refuse: @escaping @Sendable (HTTPResponse) -> Void
-    ) {
-        do throws(GraphQLOverHTTP.Refusal) {
-            let request = try exchange.request(from: identity)
-            let prepared: Result<PreparedOperation, ExecutionErrors> = Result {
-                () throws(ExecutionErrors) in try service.prepare(request)
-            }
-            if case .success(let operation) = prepared { try exchange.check(operation) }
-            let stream = EventStream(
-                on: loop, resumeCursor: request.resumeCursor, limit: limits.streamQueueBytes
-            ) { [service, progress] stream in
-                service.unsubscribe(stream)
-                progress.remove(stream)
-            }
-            progress.add(stream)
-            guard stream.start(responder, headers: headers) else { return progress.remove(stream) }
-            if let until, case .success(let operation) = prepared, operation.isStream {
-                stream.endWithToken(at: until)
-            }
-            do throws(ExecutionErrors) {
-                let operation = try prepared.get()
-                if operation.isStream {
-                    try service.subscribe(operation, request, sink: stream)
-                } else {
-                    service.execute(operation, request) { stream.finish($0) }
-                }
-            } catch {
-                stream.finish(.refused(error.errors))
-            }
-        } catch {
-            refuse(error.response)
-        }
-    }
 }

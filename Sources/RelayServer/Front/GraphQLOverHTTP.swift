@@ -65,15 +65,7 @@ struct GraphQLOverHTTP {
     /// - Throws: 415.
     func checkBodyType() throws(Refusal) {
         if isSafe { return }
-        let type = http.headers["content-type"].map(MediaType.init)
-        guard let type, type.name == "application/json", type.isUTF8 else {
-            throw refusal(
-                415, "A POST needs the header \"content-type: application/json\", in UTF-8.")
-        }
-        let encodings = http.headers.list(in: "content-encoding")
-        if let encoding = encodings.first(where: { $0.lowercased() != "identity" }) {
-            throw refusal(415, "The body must not be encoded; it is \"\(encoding)\".")
-        }
+        if let mistake = http.jsonTypeMistake { throw refusal(415, mistake) }
     }
 
     private func parametersOfBody() throws(Refusal) -> JSONObject {
@@ -176,6 +168,19 @@ extension [ExecutionError] {
         case .storageFull?, .overloaded?, .outcomeUnknown?: 503
         default: 400
         }
+    }
+}
+
+extension HTTPRequest {
+    /// Why the body cannot be read as JSON, by what the head says; nil if it can.
+    var jsonTypeMistake: String? {
+        let type = headers["content-type"].map(MediaType.init)
+        guard let type, type.name == "application/json", type.isUTF8 else {
+            return "A POST needs the header \"content-type: application/json\", in UTF-8."
+        }
+        let encodings = headers.list(in: "content-encoding")
+        return encodings.first { $0.lowercased() != "identity" }
+            .map { "The body must not be encoded; it is \"\($0)\"." }
     }
 }
 

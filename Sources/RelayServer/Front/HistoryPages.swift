@@ -4,7 +4,7 @@ import HTTPMessages
 import RelayJSON
 import WebSocketIO
 
-/// The pages about the history, `/log/…`: who may ask, and what the answers look like. docs/http.md.
+/// The pages about the history, `/log/…` and some of `/explorer/…`: who may ask, and what the answers look like. docs/http.md.
 struct HistoryPages: Sendable {
     private let desk: HistoryDesk
     private let authentication: Authentication
@@ -31,15 +31,17 @@ struct HistoryPages: Sendable {
     func refusal(of http: HTTPRequest, mayBeNobody: Bool) -> HTTPResponse? {
         let decision = authentication.orNobody(
             authentication.decide(headers: http.headers), mayBeNobody: mayBeNobody)
+        let isForPeople = HistoryRequest.isForPeople(http)
         guard case .admitted(let identity, _) = decision, identity != .nobody else {
-            return Authentication.refusalResponse
+            return HTTPResponse(
+                refusing: 401, Authentication.refusal, isForPeople: isForPeople)
         }
         if mayLook(identity) { return nil }
         let text = """
             The history shows everything. It is for clients with an unnamed token, and for viewers with the claim \
             that --history-claim names.
             """
-        return HTTPResponse(status: 403, text: text)
+        return HTTPResponse(refusing: 403, text, isForPeople: isForPeople)
     }
 
     private func mayLook(_ identity: Identity) -> Bool {
@@ -61,7 +63,7 @@ struct HistoryPages: Sendable {
             let allowance = desk.ask(request) { answer(Self.response($0, request)) }
             responder.whenLeft { allowance.giveUp() }
         } catch {
-            answer(Self.response(error))
+            answer(Self.response(error, isForPeople: HistoryRequest.isForPeople(http)))
         }
     }
 
@@ -69,7 +71,8 @@ struct HistoryPages: Sendable {
         _ outcome: HistoryDesk.Outcome, _ request: HistoryRequest
     ) -> HTTPResponse {
         switch outcome {
-        case .failure(let refusal): return response(refusal)
+        case .failure(let refusal):
+            return response(refusal, isForPeople: request.limits.form == .text)
         case .success(let answer):
             let type = request.limits.form == .json ? HistoryRequest.mediaType : "text/plain"
             var response = HTTPResponse(
@@ -85,9 +88,9 @@ struct HistoryPages: Sendable {
         }
     }
 
-    private static func response(_ refusal: HistoryRequest.Refusal) -> HTTPResponse {
-        var response = HTTPResponse(status: refusal.status, text: refusal.message)
-        if refusal.status == 503 { response.headers.append("retry-after", "1") }
-        return response
+    private static func response(
+        _ refusal: HistoryRequest.Refusal, isForPeople: Bool
+    ) -> HTTPResponse {
+        HTTPResponse(refusing: refusal.status, refusal.message, isForPeople: isForPeople)
     }
 }

@@ -2,7 +2,7 @@ import EventStore
 import HTTPMessages
 import RelayJSON
 
-/// What an HTTP request asks about the history: `/log/…` (docs/http.md).
+/// What an HTTP request asks about the history: `/log/…`, and what of `/explorer/…` is about it (docs/http.md).
 struct HistoryRequest: Sendable {
     /// Why a request asks nothing, or is not answered.
     struct Refusal: Error {
@@ -17,6 +17,10 @@ struct HistoryRequest: Sendable {
         case state(BlameTarget?, at: HistoryPoint, skip: Int)
         case blame(BlameTarget, showsLayers: Bool, before: UInt64?, skip: Int)
         case differences(HistoryPoint, HistoryPoint, record: String?, skip: Int)
+        case types(at: HistoryPoint)
+        case records(RecordSearch, at: HistoryPoint)
+        /// - Parameter from: leaves out as many lines.
+        case withoutEvents(Set<UInt64>, from: Int)
     }
 
     /// Which events; the condition is checked, but not yet parsed.
@@ -46,6 +50,11 @@ struct HistoryRequest: Sendable {
         "/log/state": ["record", "field", "at", "limit", "skip"],
         "/log/blame": ["record", "field", "optimistic", "before", "limit", "skip"],
         "/log/diff": ["a", "b", "record", "limit", "skip"],
+        "/explorer/types": ["at"],
+        "/explorer/records": [
+            "type", "at", "after", "limit", "order", "field", "value",
+        ],
+        "/explorer/what-if": ["skip", "limit", "from"],
     ]
 
     static let defaultLines = 100
@@ -62,15 +71,8 @@ struct HistoryRequest: Sendable {
         path = http.path
         query = http.query.filter { !$0.value.isEmpty }
         let values = try QueryValues(http, known: Self.parameters[http.path] ?? [])
-        var limits = HistoryPage.Limits(lines: Self.defaultLines)
-        if let text = values["limit"] {
-            guard let lines = Int(digits: text), 1...Self.maximumLines ~= lines else {
-                throw .wrong(
-                    "limit", text, "is a whole number from 1 to \(Self.maximumLines)")
-            }
-            limits.lines = lines
-        }
-        if http.headers.prefers("text/plain", to: Self.mediaType) { limits.form = .text }
+        var limits = HistoryPage.Limits(lines: try values.lines())
+        if Self.isForPeople(http) { limits.form = .text }
         self.limits = limits
         question = try Self.question(http.path, values, now: now)
     }
@@ -78,10 +80,17 @@ struct HistoryRequest: Sendable {
     /// One JSON value a line.
     static let mediaType = "application/x-ndjson"
 
+    /// Whether whoever asks wants to read the answer, and not to parse it.
+    static func isForPeople(_ http: HTTPRequest) -> Bool {
+        http.headers.prefers("text/plain", to: mediaType)
+    }
+
     private static func question(
         _ path: String, _ values: QueryValues, now: Int64
     ) throws(Refusal) -> Question {
-        let skip = Int(clamping: try values.number("skip") ?? 0)
+        func place(_ name: String) throws(Refusal) -> Int {
+            Int(clamping: try values.number(name) ?? 0)
+        }
         let target = values["record"].map { BlameTarget(record: $0, field: values["field"]) }
         switch path {
         case "/log/events":
@@ -93,7 +102,7 @@ struct HistoryRequest: Sendable {
         case "/log/state":
             if values["field"] != nil, target == nil { throw .missing("record") }
             return .state(
-                target, at: try values.point("at") ?? .beforeLast(0), skip: skip)
+                target, at: try values.point("at") ?? .beforeLast(0), skip: try place("skip"))
         case "/log/blame":
             let layers = values["optimistic"] ?? "false"
             guard ["true", "false"].contains(layers) else {
@@ -101,11 +110,18 @@ struct HistoryRequest: Sendable {
             }
             return .blame(
                 try values.required("record", target), showsLayers: layers == "true",
-                before: try values.number("before"), skip: skip)
+                before: try values.number("before"), skip: try place("skip"))
+        case "/explorer/types":
+            return .types(at: try values.point("at") ?? .beforeLast(0))
+        case "/explorer/records":
+            return .records(try records(values), at: try values.point("at") ?? .beforeLast(0))
+        case "/explorer/what-if":
+            return .withoutEvents(try skippedEvents(values), from: try place("from"))
         default:
             return .differences(
                 try values.required("a", values.point("a")),
-                try values.required("b", values.point("b")), record: values["record"], skip: skip)
+                try values.required("b", values.point("b")), record: values["record"],
+                skip: try place("skip"))
         }
     }
 
@@ -138,109 +154,48 @@ struct HistoryRequest: Sendable {
         return search
     }
 
+    private static func records(_ values: QueryValues) throws(Refusal) -> RecordSearch {
+        var search = RecordSearch(type: try values.required("type", values["type"]))
+        search.after = values["after"]
+        let order = values["order"] ?? "oldest"
+        guard ["newest", "oldest"].contains(order) else {
+            throw .wrong("order", order, "is newest or oldest")
+        }
+        search.isNewestFirst = order == "newest"
+        switch (values["field"], values["value"]) {
+        case (nil, nil): break
+        case (nil, _?): throw .missing("field")
+        case (_?, nil): throw .missing("value")
+        case (let field?, let text?):
+            guard let value = try? JSONValue(parsing: text) else {
+                throw .wrong("value", text, "is JSON, such as 1 or \"text\" in quotes")
+            }
+            search.field = (field, value)
+        }
+        return search
+    }
+
+    private static func skippedEvents(_ values: QueryValues) throws(Refusal) -> Set<UInt64> {
+        let text = try values.required("skip", values["skip"])
+        var events: Set<UInt64> = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let sequence = UInt64(digits: String(part)) else {
+                throw .wrong("skip", text, "is the sequence of an event, or several with commas")
+            }
+            events.insert(sequence)
+        }
+        return events
+    }
+
     /// Where to go on: the same request with other places.
-    func link(_ places: [HistoryPage.Place: UInt64]) -> String {
+    func link(_ places: [HistoryPage.Place: String]) -> String {
         var items = query.map { ($0.name, $0.value) }
         for place in HistoryPage.Place.allCases {
             guard let value = places[place] else { continue }
             items.removeAll { $0.0 == place.rawValue }
-            items.append((place.rawValue, String(value)))
+            items.append((place.rawValue, value))
         }
         return path + "?"
             + items.map { "\($0.0.percentEncoded)=\($0.1.percentEncoded)" }.joined(separator: "&")
-    }
-}
-
-/// The parameters of a request: each is known, and there once.
-private struct QueryValues {
-    private var values: [String: String] = [:]
-
-    init(_ http: HTTPRequest, known: [String]) throws(HistoryRequest.Refusal) {
-        for item in http.query {
-            guard item.isWellFormed else {
-                throw HistoryRequest.Refusal(
-                    status: 400,
-                    message:
-                        "The parameter \"\(item.name.shortened)\" is not percent-encoded UTF-8.")
-            }
-            guard known.contains(item.name) else {
-                throw HistoryRequest.Refusal(
-                    status: 400,
-                    message: """
-                        There is no parameter "\(item.name.shortened)" here; there are \
-                        \(known.joined(separator: ", ")).
-                        """)
-            }
-            guard values.updateValue(item.value, forKey: item.name) == nil else {
-                throw HistoryRequest.Refusal(
-                    status: 400, message: "The parameter \"\(item.name)\" is given twice.")
-            }
-        }
-    }
-
-    /// Nil for an empty value, too: a form sends those.
-    subscript(name: String) -> String? {
-        values[name].flatMap { $0.isEmpty ? nil : $0 }
-    }
-
-    func number(_ name: String) throws(HistoryRequest.Refusal) -> UInt64? {
-        guard let text = self[name] else { return nil }
-        guard let number = UInt64(digits: text) else {
-            throw .wrong(name, text, "is a whole number")
-        }
-        return number
-    }
-
-    func point(_ name: String) throws(HistoryRequest.Refusal) -> HistoryPoint? {
-        guard let text = self[name] else { return nil }
-        do throws(EventStoreError) {
-            return try HistoryPoint(text)
-        } catch {
-            throw .wrong(
-                name, text,
-                """
-                is a sequence (412), an RFC 3339 time (2026-11-21T09:30:00Z), events before the last (@-3) \
-                or a time before now (@now-1h)
-                """)
-        }
-    }
-
-    func required<Value>(
-        _ name: String, _ value: Value?
-    ) throws(HistoryRequest.Refusal) -> Value {
-        guard let value else { throw .missing(name) }
-        return value
-    }
-}
-
-extension HistoryRequest.Refusal {
-    fileprivate static func wrong(_ name: String, _ text: String, _ what: String) -> Self {
-        Self(
-            status: 400,
-            message: "The parameter \"\(name)\" \(what), not \"\(text.shortened.printable)\".")
-    }
-
-    fileprivate static func missing(_ name: String) -> Self {
-        Self(status: 400, message: "The parameter \"\(name)\" is missing.")
-    }
-}
-
-extension FixedWidthInteger {
-    /// A text consisting only of digits; `+1` is not accepted.
-    fileprivate init?(digits text: String) {
-        guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
-        self.init(text)
-    }
-}
-
-extension HTTPHeaders {
-    /// Whether the client would rather have one media type than another, which it gets otherwise.
-    fileprivate func prefers(_ type: String, to other: String) -> Bool {
-        let ranges = list(in: "accept").map(MediaType.init)
-        func quality(_ type: String) -> Double {
-            ranges.max { ($0.specificity(for: type) ?? -1) < ($1.specificity(for: type) ?? -1) }
-                .flatMap { $0.specificity(for: type) == nil ? nil : $0.quality } ?? 0
-        }
-        return quality(type) > quality(other)
     }
 }

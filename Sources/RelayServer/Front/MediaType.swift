@@ -39,6 +39,18 @@ struct MediaType {
     }
 }
 
+extension HTTPHeaders {
+    /// Whether the client would rather have one media type than another, which it gets otherwise.
+    func prefers(_ type: String, to other: String) -> Bool {
+        let ranges = list(in: "accept").map(MediaType.init)
+        func quality(_ type: String) -> Double {
+            ranges.max { ($0.specificity(for: type) ?? -1) < ($1.specificity(for: type) ?? -1) }
+                .flatMap { $0.specificity(for: type) == nil ? nil : $0.quality } ?? 0
+        }
+        return quality(type) > quality(other)
+    }
+}
+
 /// What a response may be labelled as (GraphQL over HTTP §Media Types).
 enum ResponseMediaType: String, CaseIterable {
     // The order is that of preference where a client leaves the choice.

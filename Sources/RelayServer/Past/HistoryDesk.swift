@@ -159,6 +159,12 @@ final class HistoryDesk: Sendable {
         case .differences(let a, let b, let record, let skip):
             return try history.differencePage(
                 from: sequence(a), to: sequence(b), record: record, skip: skip, limits)
+        case .types(let point):
+            return try history.typePage(at: sequence(point), limits)
+        case .records(let search, let point):
+            return try history.recordPage(search, at: sequence(point), limits, mayGoOn: mayGoOn)
+        case .withoutEvents(let skipped, let place):
+            return try history.whatIfPage(skipping: skipped, from: place, limits)
         }
     }
 

@@ -23,6 +23,8 @@ package final class ReplayServer: Sendable {
         /// Serve everybody, also on an address that other machines can reach.
         package var isOpen = false
         package var allowedHosts: [String] = []
+        /// Serve the explorer; nil: on loopback addresses only.
+        package var explorer: Bool?
         /// How long a stop may take before what has not ended is cut off.
         package var stopDeadline: Duration = .seconds(5)
 
@@ -101,6 +103,11 @@ package final class ReplayServer: Sendable {
                 history.beginning(through: played.value)
             }
             let metrics = Metrics(service, journal: nil, history: desk)
+            let explorer =
+                configuration.explorer ?? HostPolicy.isLoopback(configuration.host)
+                ? Explorer(
+                    service, schemaService.executable.schema, limits: DocumentLimits(),
+                    isExclusive: false) : nil
             let front = Front(
                 service, on: loop, authentication: authentication,
                 hosts: HostPolicy(
@@ -108,7 +115,7 @@ package final class ReplayServer: Sendable {
                     allowing: configuration.allowedHosts),
                 origins: OriginPolicy(), metrics: metrics,
                 history: HistoryPages(desk, authentication: authentication, claim: nil),
-                limits: SocketLimits(), logger: logger)
+                explorer: explorer, limits: SocketLimits(), logger: logger)
             front.start()
             let http = try await HTTPServer.start(
                 HTTPServer.Options(

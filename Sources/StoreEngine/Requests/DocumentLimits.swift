@@ -29,11 +29,33 @@ package struct DocumentLimits: Sendable {
 
     package init() {}
 
-    var parsing: ParseLimits { ParseLimits(maximumTokens: tokens, maximumDepth: depth) }
+    package var parsing: ParseLimits { ParseLimits(maximumTokens: tokens, maximumDepth: depth) }
 
     /// Nested lists of types, fields and so on in an introspection query, whose sizes would multiply. The
     /// same limit as in graphql-js's MaxIntrospectionDepthRule.
     static let introspectionLists = 2
+
+    /// Parses and validates a document, within the limits.
+    package func document(
+        _ text: String, validFor schema: Schema
+    ) throws(ExecutionErrors) -> Document {
+        let document: Document
+        do throws(DocumentError) {
+            document = try Document(parsing: text, limits: parsing)
+        } catch {
+            throw ExecutionErrors(errors: [ExecutionError(error)])
+        }
+        do throws(ExecutionError) {
+            try check(document)
+        } catch {
+            throw ExecutionErrors(errors: [error])
+        }
+        let mistakes = document.validate(against: schema)
+        guard mistakes.isEmpty else {
+            throw ExecutionErrors(errors: mistakes.map(ExecutionError.init))
+        }
+        return document
+    }
 
     /// Checks what can be checked before parsing.
     func check(_ text: String) throws(ExecutionError) {

@@ -12,7 +12,7 @@ package final class PersistedOperations: Sendable {
     /// The operator's documents, by id.
     let documents: [String: String]
     /// Only operations in `documents` are executed.
-    private let isExclusive: Bool
+    package let isExclusive: Bool
     /// Registered by clients, by hash.
     private let registered: Lock<GenerationalCache<String, String>>
 

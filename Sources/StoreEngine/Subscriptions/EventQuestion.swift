@@ -38,16 +38,9 @@ struct EventQuestion {
         !arguments.isEmpty || service.access.restrict(identity)
     }
 
-    /// The result of a mutation for the subscription; nil if it is not one of its events. A mutation that the
-    /// schema no longer has never is.
+    /// The event that a mutation is for the subscription, executed when somebody takes it; nil if it is none of its
+    /// events. A mutation that the schema no longer has never is.
     /// - Parameter present: a subscriber that was away gets nothing that is hidden from it now.
-    func result(
-        of mutation: ToldMutation, present: Snapshot, _ service: SchemaService
-    ) -> ExecutedResult? {
-        answer(to: mutation, present: present, service)?.result()
-    }
-
-    /// Likewise, executed only when somebody takes it.
     func answer(
         to mutation: ToldMutation, present: Snapshot, _ service: SchemaService
     ) -> Answer? {

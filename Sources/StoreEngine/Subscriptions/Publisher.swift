@@ -195,6 +195,11 @@ final class Publisher: Sendable {
     /// As of the last hand-over; reading them does not wait for a batch.
     var figures: SubscriptionTable.Figures { lastFigures.withLock { $0 } }
 
+    /// What there is to know of each group. Waits for the batch that is being handled.
+    func groupFigures() -> [GroupFigures] {
+        table.withLock { $0.groups.values.map(GroupFigures.init) }
+    }
+
     /// Everything caused by commits up to and including this one has been handed to `deliver`.
     var deliveredThrough: UInt64 { toldThrough.load(ordering: .acquiring) }
 }

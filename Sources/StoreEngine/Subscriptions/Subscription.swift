@@ -189,6 +189,7 @@ final class SubscriptionGroup {
     let plan: Plan
     var trigger: Trigger
     var sinks = SinkSet()
+    var cost = GroupCost()
     /// The last result of a live group.
     var lastResult: ExecutedResult?
     /// For a group that gets patches or shows what is expected: turns its results into records.

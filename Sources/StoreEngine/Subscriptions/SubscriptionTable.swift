@@ -217,8 +217,11 @@ struct SubscriptionTable {
     /// The result of a mutation for an event group; nil if it is not one of its events.
     mutating func event(_ mutation: ToldMutation, for group: SubscriptionGroup) -> ExecutedResult? {
         guard case .events(let question) = group.trigger,
-            let result = question.result(of: mutation, present: snapshot, service)
+            let answer = question.answer(to: mutation, present: snapshot, service)
         else { return nil }
+        let start = ContinuousClock.now
+        let result = answer.result()
+        group.cost.count(since: start)
         executions.run += 1
         return result
     }
@@ -317,6 +320,8 @@ struct SubscriptionTable {
 
     /// Executes a live group again and updates its dependencies.
     mutating func refresh(_ group: SubscriptionGroup) -> ExecutedResult {
+        let start = ContinuousClock.now
+        defer { group.cost.count(since: start) }
         let visible = visible(to: group)
         var execution = Execution(
             group.plan, variables: group.key.variables, on: visible, schema: service.executable,

@@ -11,7 +11,7 @@ import Testing
     private static let rooms = [
         "EventLog", "EventStore/Checkpoint", "EventStore/History", "EventStore/Journal",
         "HTTPMessages", "LogTools", "StoreEngine",
-        "RelayServer/Front", "RelayServer/Past", "RelayRecords/Events",
+        "RelayServer/Explorer", "RelayServer/Front", "RelayServer/Past", "RelayRecords/Events",
         "Threads", "WebSocketIO",
     ]
 
@@ -95,7 +95,7 @@ import Testing
         RelayServer/Front/GraphQLSocket.swift streams = flag --max-operations
         RelayServer/Front/GraphQLSocket.swift waiting = flag --max-operations
         RelayServer/Front/QueryLine.swift waiting = flag --max-requests-in-progress
-        RelayServer/Front/HistoryRequest.swift values = by the parameters that there are
+        RelayServer/Front/QueryValues.swift values = by the parameters that there are
         RelayServer/Front/NetworkLoops.swift entries = queue results on their way to connections
         RelayServer/Front/NetworkLoops.swift latest = by the loops of a server
         RelayServer/Front/ProgressNotices.swift listeners = flag --max-connections

@@ -22,7 +22,7 @@ struct OperatorPagesTests {
 
     @Test func thereIsNothingElsewhere() async throws {
         try await RunningServer.run { server in
-            for path in ["/", "/graphql/", "/graphqlx", "/favicon.ico"] {
+            for path in ["/index.html", "/explorer", "/graphql/", "/graphqlx", "/favicon.ico"] {
                 let response = try await server.send("GET", path)
                 #expect(response.status == 404)
             }

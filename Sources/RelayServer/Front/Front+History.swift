@@ -1,0 +1,71 @@
+import HTTPMessages
+import Logging
+import RelayRecords
+import StoreEngine
+import WebSocketIO
+
+/// The history, and what else the explorer asks for.
+extension Front {
+    func respondToHistory(_ http: HTTPRequest, _ responder: HTTPResponder) {
+        if http.method == "OPTIONS" {
+            responder.respond(origins.answer(toOptions: http, methods: HistoryPages.methods))
+            return
+        }
+        var headers = origins.headers(for: http)
+        if !headers.fields.isEmpty {
+            headers.append(
+                "access-control-expose-headers", "link, relay-first-event, relay-last-event")
+        }
+        let answer = answer(withoutStoring: responder, headers)
+        if let refusal = history.refusal(of: http, mayBeNobody: hosts.admitsWithoutToken(http)) {
+            logger.debug(
+                "A request for the history was refused.",
+                metadata: ["peer": "\(http.peerAddress)", "status": "\(refusal.status)"])
+            return answer(refusal)
+        }
+        let history = history
+        Task.detached {
+            history.respond(to: http, now: WallClock.microseconds(), responder, answer)
+        }
+    }
+
+    // MARK: The explorer
+
+    func respondToDocument(
+        _ http: HTTPRequest, _ explorer: Explorer, _ responder: HTTPResponder
+    ) {
+        let answer = answer(withoutStoring: responder)
+        guard identity(of: http) != nil else { return answer(Self.unauthenticated) }
+        explorer.respondToDocument(http, responder, answer)
+    }
+
+    func respondToGroups(
+        _ http: HTTPRequest, _ explorer: Explorer, _ responder: HTTPResponder
+    ) {
+        let answer = answer(withoutStoring: responder)
+        // As with metrics.
+        guard authentication.decide(headers: http.headers) == .admitted(.unrestricted) else {
+            return answer(Self.unauthenticated)
+        }
+        explorer.respondToGroups(http, responder, answer)
+    }
+
+    /// Answers what depends on who asks, and may be another answer tomorrow.
+    private func answer(
+        withoutStoring responder: HTTPResponder, _ headers: HTTPHeaders = [:]
+    ) -> @Sendable (HTTPResponse) -> Void {
+        var headers = headers
+        headers.append("cache-control", "no-store")
+        headers.append("x-content-type-options", "nosniff")
+        return { [service, headers] response in
+            var response = response
+            response.headers.append(headers)
+            response.endsConnection = service.isStopping
+            responder.respond(response)
+        }
+    }
+
+    static var unauthenticated: HTTPResponse {
+        HTTPResponse(refusing: 401, Authentication.refusal)
+    }
+}
