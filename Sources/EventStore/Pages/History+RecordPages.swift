@@ -28,6 +28,15 @@ extension History {
         return page
     }
 
+    /// The record of a state with an id, if there is one.
+    package func recordPage(
+        id: String, at sequence: UInt64, _ limits: HistoryPage.Limits
+    ) throws(EventStoreError) -> HistoryPage {
+        var page = HistoryPage(limits)
+        if let line = try recordLine([BlameTarget(record: id)], at: sequence) { page.add(line) }
+        return page
+    }
+
     /// Records of a type in a state, in the form of a seed file.
     ///
     /// Ends early when there is no time left.

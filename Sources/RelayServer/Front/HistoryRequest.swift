@@ -19,6 +19,8 @@ struct HistoryRequest: Sendable {
         case differences(HistoryPoint, HistoryPoint, record: String?, skip: Int)
         case types(at: HistoryPoint)
         case records(RecordSearch, at: HistoryPoint)
+        /// The record with an id, if there is one.
+        case record(String, at: HistoryPoint)
         /// - Parameter from: leaves out as many lines.
         case withoutEvents(Set<UInt64>, from: Int)
     }
@@ -52,7 +54,7 @@ struct HistoryRequest: Sendable {
         "/log/diff": ["a", "b", "record", "limit", "skip"],
         "/explorer/types": ["at"],
         "/explorer/records": [
-            "type", "at", "after", "limit", "order", "field", "value",
+            "id", "type", "at", "after", "limit", "order", "field", "value",
         ],
         "/explorer/what-if": ["skip", "limit", "from"],
     ]
@@ -114,7 +116,13 @@ struct HistoryRequest: Sendable {
         case "/explorer/types":
             return .types(at: try values.point("at") ?? .beforeLast(0))
         case "/explorer/records":
-            return .records(try records(values), at: try values.point("at") ?? .beforeLast(0))
+            let point = try values.point("at") ?? .beforeLast(0)
+            guard let id = values["id"] else { return .records(try records(values), at: point) }
+            for name in ["type", "after", "order", "field", "value"] where values[name] != nil {
+                throw Refusal(
+                    status: 400, message: "The parameter \"id\" stands alone, without \"\(name)\".")
+            }
+            return .record(id, at: point)
         case "/explorer/what-if":
             return .withoutEvents(try skippedEvents(values), from: try place("from"))
         default:

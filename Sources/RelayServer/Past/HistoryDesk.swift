@@ -163,6 +163,8 @@ final class HistoryDesk: Sendable {
             return try history.typePage(at: sequence(point), limits)
         case .records(let search, let point):
             return try history.recordPage(search, at: sequence(point), limits, mayGoOn: mayGoOn)
+        case .record(let id, let point):
+            return try history.recordPage(id: id, at: sequence(point), limits)
         case .withoutEvents(let skipped, let place):
             return try history.whatIfPage(skipping: skipped, from: place, limits)
         }

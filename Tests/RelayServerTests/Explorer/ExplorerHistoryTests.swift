@@ -101,6 +101,23 @@ struct ExplorerHistoryTests {
         }
     }
 
+    /// One that is not there is no mistake: it comes and goes as the time is changed.
+    @Test func aRecordIsThereOrNot() async throws {
+        try await Self.run { server, history in
+            for (id, at, isThere) in [
+                ("VG9kbzow", 1, true), ("VG9kbzow", Int(history.last), false),
+                ("VG9kbzox", Int(history.last), true), ("<img src=x>\u{202e}", 1, false),
+            ] {
+                let response = try await server.send(
+                    "GET", "/explorer/records?id=\(id.percentEncoded)&at=\(at)")
+                #expect(response.status == 200)
+                let line = try history.recordLine([BlameTarget(record: id)], at: UInt64(at))
+                #expect((line != nil) == isThere)
+                #expect(Self.lines(response) == [line].compactMap(\.self))
+            }
+        }
+    }
+
     @Test func recordsAreFilteredByAField() async throws {
         try await Self.run { server, _ in
             for (field, value, count) in [
@@ -145,7 +162,9 @@ struct ExplorerHistoryTests {
 
     @Test(arguments: [
         "/explorer/types?limit=1", "/explorer/types?at=x", "/explorer/types?at=1&at=2",
-        "/explorer/records", "/explorer/records?type=", "/explorer/records?type=Todo&limit=0",
+        "/explorer/records", "/explorer/records?id=", "/explorer/records?id=a&type=Todo",
+        "/explorer/records?id=a&after=b", "/explorer/records?id=a&id=b", "/explorer/records?type=",
+        "/explorer/records?type=Todo&limit=0",
         "/explorer/records?type=Todo&limit=10001", "/explorer/records?type=Todo&order=up",
         "/explorer/records?type=Todo&field=text", "/explorer/records?type=Todo&value=1",
         "/explorer/records?type=Todo&field=text&value=%7B", "/explorer/records?type=Todo&skip=1",
