@@ -128,7 +128,12 @@ relay-editor { display: flex; flex-direction: column; flex: 1 1 auto; min-height
 .empty { display: grid; place-content: center; text-align: center; gap: 6px; color: var(--quiet); height: 100%; padding: 20px; }
 relay-run .split { display: grid; grid-template-columns: 176px minmax(0, 1fr); flex: 1 1 auto; min-height: 0; }
 relay-run .split > relay-rows { border-inline-end: 1px solid var(--line); }
-relay-run .split.single { grid-template-columns: minmax(0, 1fr); }
+relay-run { container-type: inline-size; }
+@container (max-width: 520px) {
+  relay-run .split { grid-template: 96px minmax(0, 1fr) / minmax(0, 1fr); }
+  relay-run .split > relay-rows { border-inline-end: 0; border-bottom: 1px solid var(--line); }
+}
+relay-run .split.single { grid-template: minmax(0, 1fr) / minmax(0, 1fr); }
 relay-run .note { padding: 3px 10px; border-bottom: 1px solid var(--line); }
 relay-run .note:empty { display: none; }
 relay-run input[type=search] { width: 110px; }
@@ -157,6 +162,8 @@ td .link { font-family: var(--mono); }
 .changes li { padding: 4px 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
 .changes li:first-child { border-top: 0; }
 .narrow input, .narrow select { width: 92px; }
+.panel > header.conditions { display: grid; grid-template-columns: 1fr 1fr; }
+.conditions > * { width: 100%; min-width: 0; }
 details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
 .tall { height: 260px; display: flex; flex-direction: column; border: 1px solid var(--line); border-radius: 5px; }
 
@@ -178,8 +185,8 @@ details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
   .operations, .schema, .data { grid-template: none; grid-template-columns: minmax(0, 1fr); }
   .runs { height: auto; overflow: visible; grid-auto-rows: auto; }
   relay-editor { height: 260px; flex: none; }
-  relay-run .split { grid-template-columns: minmax(0, 1fr); }
-  relay-run .split > relay-rows { border-inline-end: 0; border-bottom: 1px solid var(--line); height: 110px; }
+  relay-run .split { grid-template: auto auto / minmax(0, 1fr); }
+  relay-run .split > relay-rows { height: 96px; }
   relay-tree, .lists > relay-rows { height: 45vh; flex: none; }
   .left { grid-template-rows: auto auto; }
   .left .lists > relay-rows { height: 24vh; }
@@ -195,11 +202,18 @@ details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
 // The explorer: one page, no framework, no build step. Custom elements in the light DOM; whatever comes from a record
 // reaches the page through `textContent` only. docs/explorer.md says what it is for and lists the data-test names.
 
-/** @typedef {{ sequence: number, time: string, kind: string, operation?: string, viewer?: string, mutationId?: string, records: string[] }} LogEvent */
-/** @typedef {{ record?: string, field?: string, before?: unknown, after?: unknown, change?: { splice: [number, number, string[]] } }} Change */
+/** An event of the log.
+ *  @typedef {{ sequence: number, time: string, kind: string, operation?: string, viewer?: string,
+ *    mutationId?: string, records: string[] }} LogEvent */
+/** What an event, or the way from one point to another, does to a field.
+ *  @typedef {{ record?: string, field?: string, before?: unknown, after?: unknown,
+ *    change?: { splice: [number, number, string[]] } }} Change */
 /** @typedef {{ id: string, type: string, fields: Record<string, unknown> }} StoredRecord */
-/** @typedef {{ query: string, variables?: object, operationName?: string, extensions?: { relay: Record<string, unknown> } }} Payload */
-/** @typedef {{ next: (payload: any, characters: number) => void, failed: (errors: { message: string }[]) => void, done: () => void, lost?: () => void, resumed?: (complete: boolean, sequence: number) => void }} Sink */
+/** @typedef {{ query: string, variables?: object, operationName?: string,
+ *    extensions?: { relay: Record<string, unknown> } }} Payload */
+/** Who hears of an operation's results. One that can resume has `resumed`.
+ *  @typedef {{ next: (payload: any, characters: number) => void, failed: (errors: { message: string }[]) => void,
+ *    done: () => void, lost?: () => void, resumed?: (complete: boolean, sequence: number) => void }} Sink */
 
 /** How much is kept of everything that could grow. What is beyond a bound goes, oldest first, and the page says so. */
 const bounds = Object.freeze({
@@ -211,7 +225,8 @@ const bounds = Object.freeze({
 // MARK: Small tools
 
 /** Makes an element. Children are elements or text, never markup; `on…` are listeners, `test` is `data-test`. */
-function h(/** @type {string} */ tag, /** @type {Record<string, any>} */ attributes = {}, /** @type {any[]} */ ...children) {
+function h(/** @type {string} */ tag, /** @type {Record<string, any>} */ attributes = {},
+  /** @type {any[]} */ ...children) {
   const element = /** @type {any} */ (document.createElement(tag));
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || (value === false && !name.startsWith('aria-'))) continue;
@@ -224,23 +239,27 @@ function h(/** @type {string} */ tag, /** @type {Record<string, any>} */ attribu
 }
 /** Puts children in place of what an element has. Those that are nothing are left out. */
 function fill(/** @type {any} */ element, /** @type {any[]} */ ...children) {
-  element.replaceChildren(...children.flat(3).filter((child) => child !== undefined && child !== null && child !== false));
+  element.replaceChildren(...children.flat(3).filter((child) => child !== undefined && child !== null
+    && child !== false));
   return element;
 }
 
 /** An element of a drawing. Its namespace is read from the page, which so names no address at all. */
 function drawn(/** @type {string} */ tag, /** @type {Record<string, any>} */ attributes) {
-  const element = document.createElementNS(/** @type {Element} */ (document.getElementById('drawing')).namespaceURI, tag);
+  const element = document.createElementNS(/** @type {Element} */ (document.getElementById('drawing')).namespaceURI,
+    tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
   return element;
 }
 
-const disguises = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+/** Controls, characters without width, those that turn the direction, and halves of characters. */
+const disguises = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
 /** A text on one line, cut, with everything visible that would hide or turn around what stands beside it. */
 function shown(/** @type {unknown} */ text, most = bounds.cell) {
   const whole = String(text);
   const cut = (whole.length > most ? whole.slice(0, most) : whole).replace(disguises, (character) =>
-    character === '\n' ? '\\n' : character === '\t' ? '\\t' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    character === '\n' ? '\\n' : character === '\t' ? '\\t'
+      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return whole.length > most ? `${cut}… (${number(whole.length)} characters)` : cut;
 }
 
@@ -257,17 +276,23 @@ function brief(/** @type {any} */ value, most = bounds.cell) {
 
 /** What a change of a list did: `at 2: +a −b`, with the ids that are known. */
 const spliced = (/** @type {any[]} */ [start, deleted, ids]) =>
-  `at ${start}: ${[deleted ? `${deleted} removed` : '', ids.length ? `+ ${ids.slice(0, 20).map((/** @type {any} */ id) => shown(id, 60)).join(' ')}${ids.length > 20 ? ` and ${number(ids.length - 20)} more` : ''}` : ''].filter(Boolean).join(', ')}`;
+  `at ${start}: ${[deleted ? `${deleted} removed` : '', ids.length ? `+ ${namesOf(ids)}` : ''].filter(Boolean).join(', ')}`;
+const namesOf = (/** @type {any[]} */ ids) =>
+  ids.slice(0, 20).map((id) => shown(id, 60)).join(' ') + (ids.length > 20 ? ` and ${number(ids.length - 20)} more` : '');
 
 const number = (/** @type {number} */ value) => value.toLocaleString('en-US');
-const counted = (/** @type {number} */ count, /** @type {string} */ one, more = `${one}s`) => `${number(count)} ${count === 1 ? one : more}`;
+const counted = (/** @type {number} */ count, /** @type {string} */ one, more = `${one}s`) =>
+  `${number(count)} ${count === 1 ? one : more}`;
 const typeOf = (/** @type {unknown} */ value) => (value === null ? 'null' : typeof value);
 const clock = (/** @type {string | number | undefined} */ time) => {
   const date = new Date(time ?? NaN);
-  return Number.isNaN(date.getTime()) ? '' : `${date.toLocaleDateString('sv')} ${date.toLocaleTimeString('sv')}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+  return Number.isNaN(date.getTime()) ? ''
+    : `${date.toLocaleDateString('sv')} ${date.toLocaleTimeString('sv')}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 };
 const isObject = (/** @type {unknown} */ value) => typeof value === 'object' && value !== null;
-const messageOf = (/** @type {any} */ error) => shown(error instanceof TypeError && /fetch/i.test(error.message) ? 'The server does not answer.' : error?.message ?? error, 2_000);
+const messageOf = (/** @type {any} */ error) =>
+  shown(error instanceof TypeError && /fetch/i.test(error.message) ? 'The server does not answer.' : error?.message
+  ?? error, 2_000);
 
 /** Whether two values of JSON are the same.
  *  @type {(a: any, b: any) => boolean} */
@@ -283,7 +308,8 @@ class Newest {
   /** @type {AbortController | null} */ #running = null;
   cancel() { this.#running?.abort(); this.#running = null; }
   /** Whether the task came to its end: false if a newer one took its place. */
-  async run(/** @type {(signal: AbortSignal) => Promise<void>} */ task, /** @type {(message: string) => void} */ failed, delay = 0) {
+  async run(/** @type {(signal: AbortSignal) => Promise<void>} */ task,
+    /** @type {(message: string) => void} */ failed, delay = 0) {
     this.cancel();
     const { signal } = this.#running = new AbortController();
     try {
@@ -310,8 +336,11 @@ const kept = {
   },
   write(/** @type {string} */ name, /** @type {unknown} */ value) {
     const text = JSON.stringify(value);
-    if (text.length > bounds.keptCharacters) return tell(`Your ${name} are too long for the browser's storage, and will not be there the next time.`);
-    try { localStorage.setItem(`relay-explorer.${name}`, text); } catch { tell(`The browser does not let this page keep your ${name}.`); }
+    if (text.length > bounds.keptCharacters)
+      return tell(`Your ${name} are too long for the browser's storage, and will not be there the next time.`);
+    try {
+      localStorage.setItem(`relay-explorer.${name}`, text);
+    } catch { tell(`The browser does not let this page keep your ${name}.`); }
   },
 };
 
@@ -321,7 +350,9 @@ const tell = (/** @type {string} */ text) => document.dispatchEvent(new CustomEv
 /** Shows a dialog, and removes it when it is closed. */
 function converse(/** @type {string} */ label, /** @type {any[]} */ ...children) {
   const dialog = h('dialog', { 'aria-label': label, test: 'dialog', onclose: () => dialog.remove() },
-    h('div', { class: 'row' }, h('h2', { class: 'grow' }, label), h('button', { class: 'bare', 'aria-label': 'Close', test: 'dialog-close', onclick: () => dialog.close() }, '✕')), ...children);
+    h('div', { class: 'row' }, h('h2', { class: 'grow' }, label),
+      h('button', { class: 'bare', 'aria-label': 'Close', test: 'dialog-close', onclick: () => dialog.close() }, '✕')),
+      ...children);
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
@@ -330,8 +361,13 @@ function converse(/** @type {string} */ label, /** @type {any[]} */ ...children)
 /** The whole of a text, in a dialog; of a very long one the beginning, and all of it as a file. */
 function showText(/** @type {string} */ label, /** @type {string} */ text) {
   const isLong = text.length > bounds.text;
-  converse(label, h('textarea', { readonly: true, 'aria-label': label, test: 'whole-text', dir: 'auto', value: isLong ? text.slice(0, bounds.text) : text }),
-    h('div', { class: 'row' }, h('span', { class: 'quiet grow' }, isLong ? `The first ${number(bounds.text)} of ${number(text.length)} characters.` : `${number(text.length)} characters.`),
+  converse(label, h('textarea',
+    { readonly: true, 'aria-label': label, test: 'whole-text', dir: 'auto',
+    value: isLong ? text.slice(0, bounds.text) : text }),
+    h('div', { class: 'row' },
+      h('span', { class: 'quiet grow' },
+      isLong ? `The first ${number(bounds.text)} of ${number(text.length)} characters.`
+      : `${number(text.length)} characters.`),
       h('button', { onclick: () => save('value.txt', text) }, 'Save as a file')));
 }
 
@@ -349,7 +385,8 @@ const place = {
     return { part, parameters: new URLSearchParams(query) };
   },
   text(/** @type {string} */ part, /** @type {Record<string, any>} */ parameters) {
-    const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null && value !== '');
+    const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null
+      && value !== '');
     const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
     return `#${part}${given.length ? `?${query}` : ''}`;
   },
@@ -367,7 +404,8 @@ class Connection extends EventTarget {
   /** @type {WebSocket | null} */ #socket = null;
   /** @type {Map<string, { id: string, payload: Payload, sink: Sink, cursor: string }>} */ #operations = new Map();
   #next = 1; #tries = 0; #timer = 0; #heard = 0; #wasOpen = false;
-  #client = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  #client = Array.from(crypto.getRandomValues(new Uint8Array(16)),
+    (byte) => byte.toString(16).padStart(2, '0')).join('');
 
   constructor() {
     super();
@@ -386,7 +424,8 @@ class Connection extends EventTarget {
     const address = new URL('/graphql', location.origin);
     address.protocol = address.protocol.replace('http', 'ws');
     const socket = this.#socket = new WebSocket(address, 'graphql-transport-ws');
-    socket.onopen = () => socket.send(JSON.stringify({ type: 'connection_init', payload: this.token ? { token: this.token } : {} }));
+    socket.onopen = () => socket.send(JSON.stringify({ type: 'connection_init',
+      payload: this.token ? { token: this.token } : {} }));
     socket.onmessage = (event) => socket === this.#socket && this.#receive(JSON.parse(event.data), event.data.length);
     socket.onclose = (event) => socket === this.#socket && this.#lose(event);
     this.#become('connecting');
@@ -395,7 +434,9 @@ class Connection extends EventTarget {
   /** Starts an operation; what it returns ends it. */
   start(/** @type {Payload} */ payload, /** @type {Sink} */ sink, isMutation = false) {
     const id = String(this.#next++);
-    if (isMutation) payload = { ...payload, extensions: { relay: { ...payload.extensions?.relay, mutationId: `${this.#client}:${id}` } } };
+    if (isMutation)
+      payload = { ...payload, extensions: { relay: { ...payload.extensions?.relay,
+      mutationId: `${this.#client}:${id}` } } };
     const operation = { id, payload, sink, cursor: '' };
     this.#operations.set(id, operation);
     if (this.state === 'open') this.#subscribe(operation);
@@ -406,7 +447,9 @@ class Connection extends EventTarget {
   ask(/** @type {Payload} */ payload, /** @type {AbortSignal | undefined} */ signal = undefined) {
     return /** @type {Promise<any>} */ (new Promise((resolve, reject) => {
       /** @type {any} */ let result = null;
-      const stop = this.start(payload, { next: (next) => { result = next; }, failed: (errors) => reject(new Error(errors[0]?.message)), done: () => resolve(result) });
+      const stop = this.start(payload, { next: (next) => {
+        result = next;
+      }, failed: (errors) => reject(new Error(errors[0]?.message)), done: () => resolve(result) });
       signal?.addEventListener('abort', () => { stop(); reject(signal.reason); });
     }));
   }
@@ -433,6 +476,7 @@ class Connection extends EventTarget {
   #receive(/** @type {any} */ message, /** @type {number} */ characters) {
     this.#heard = Date.now();
     const operation = this.#operations.get(message.id);
+    const recovered = message.payload?.extensions?.relay?.recovered;
     const cursor = message.payload?.extensions?.relay?.cursor ?? message.payload?.relay?.cursor;
     switch (message.type) {
     case 'connection_ack': {
@@ -451,11 +495,12 @@ class Connection extends EventTarget {
       break;
     case 'next':
       if (operation && cursor && operation.sink.resumed) operation.cursor = cursor;
-      if (operation && message.payload.extensions?.relay?.recovered !== undefined) operation.sink.resumed?.(message.payload.extensions.relay.recovered, sequenceOf(message.payload));
+      if (operation && recovered !== undefined) operation.sink.resumed?.(recovered, sequenceOf(message.payload));
       else operation?.sink.next(message.payload, characters);
       break;
     case 'error': {
-      const resume = message.payload[0]?.extensions?.code === 'SLOW_CONSUMER' && message.payload[0].extensions.relay?.cursor;
+      const resume = message.payload[0]?.extensions?.code === 'SLOW_CONSUMER'
+        && message.payload[0].extensions.relay?.cursor;
       if (operation && resume) { operation.cursor = resume; this.#subscribe(operation); break; }
       this.#operations.delete(message.id);
       operation?.sink.failed(message.payload);
@@ -475,7 +520,8 @@ class Connection extends EventTarget {
     this.#socket = null;
     const code = event?.code ?? 0;
     if (code >= 4400 && code < 4500 && code !== 4408) {
-      return this.#become('refused', code === 4403 || code === 4401 ? '' : event?.reason || `The server closed the connection with ${code}.`);
+      return this.#become('refused',
+        code === 4403 || code === 4401 ? '' : event?.reason || `The server closed the connection with ${code}.`);
     }
     const wait = Math.min(250 * 2 ** this.#tries++, 5_000) * (0.5 + Math.random() / 2);
     this.retryAt = Date.now() + wait;
@@ -485,22 +531,31 @@ class Connection extends EventTarget {
 }
 const server = new Connection();
 /** The sequence of the event that a result shows. */
-const sequenceOf = (/** @type {any} */ payload) => parseInt(String(payload?.extensions?.relay?.cursor ?? '').split('-')[2] ?? '', 16) || 0;
+const sequenceOf = (/** @type {any} */ payload) =>
+  parseInt(String(payload?.extensions?.relay?.cursor ?? '').split('-')[2] ?? '', 16) || 0;
 
 /** Asks one of the server's own paths, and reads its answer to the end. */
-async function answerOf(/** @type {string} */ path, /** @type {Record<string, any>} */ parameters = {}, /** @type {AbortSignal | undefined} */ signal = undefined, /** @type {object | undefined} */ body = undefined) {
+async function answerOf(/** @type {string} */ path, /** @type {Record<string, any>} */ parameters = {},
+  /** @type {AbortSignal | undefined} */ signal = undefined, /** @type {object | undefined} */ body = undefined) {
   const address = new URL(path, location.origin);
-  for (const [name, value] of Object.entries(parameters)) if (value !== undefined && value !== null && value !== '') address.searchParams.set(name, String(value));
-  const headers = { ...(server.token && { authorization: `Bearer ${server.token}` }), ...(body && { 'content-type': 'application/json' }) };
-  const answer = await fetch(address, { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body), cache: 'no-store', credentials: 'omit', redirect: 'error', signal });
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined && value !== null && value !== '') address.searchParams.set(name, String(value));
+  const headers = { ...(server.token && { authorization: `Bearer ${server.token}` }),
+    ...(body && { 'content-type': 'application/json' }) };
+  const answer = await fetch(address,
+    { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body), cache: 'no-store',
+    credentials: 'omit', redirect: 'error', signal });
   const text = await answer.text();
   if (answer.ok) return text;
   let message = '';
   try { message = JSON.parse(text).errors[0].message; } catch { /* Not every refusal has a body. */ }
-  throw new Error(message || { 401: 'This needs a token.', 403: 'You may not see this.', 404: 'This server does not answer this.', 413: 'This is too long.' }[answer.status] || `The server answered ${answer.status}.`);
+  throw new Error(message || { 401: 'This needs a token.', 403: 'You may not see this.',
+    404: 'This server does not answer this.', 413: 'This is too long.' }[answer.status]
+    || `The server answered ${answer.status}.`);
 }
 /** The lines of an answer that is one JSON object a line. */
-const lines = async (/** @type {string} */ path, /** @type {Record<string, any>} */ parameters = {}, /** @type {AbortSignal | undefined} */ signal = undefined) =>
+const lines = async (/** @type {string} */ path, /** @type {Record<string, any>} */ parameters = {},
+  /** @type {AbortSignal | undefined} */ signal = undefined) =>
   (await answerOf(path, parameters, signal)).split('\n').filter(Boolean).map((line) => JSON.parse(line));
 
 // MARK: Lists
@@ -525,15 +580,26 @@ class Rows extends HTMLElement {
     this.addEventListener('keydown', (event) => this.#key(event));
     this.addEventListener('focus', () => this.#draw());
     // What is pressed must still be there when the pointer is let go, however often the list is drawn meanwhile.
-    this.addEventListener('pointerdown', () => { this.#isHeld = true; addEventListener('pointerup', () => setTimeout(() => this.#release()), { once: true }); });
+    this.addEventListener('pointerdown', () => {
+      this.#isHeld = true;
+      addEventListener('pointerup', () => setTimeout(() => this.#release()), { once: true });
+    });
     this.addEventListener('click', (event) => {
       const row = /** @type {HTMLElement} */ (event.target).closest('[data-index]');
-      if (row && !/** @type {HTMLElement} */ (event.target).closest('button')) { this.active = Number(/** @type {HTMLElement} */ (row).dataset.index); this.#emit('open'); this.refresh(); }
+      if (row && !/** @type {HTMLElement} */ (event.target).closest('button')) {
+        this.active = Number(/** @type {HTMLElement} */ (row).dataset.index);
+        this.#emit('open');
+        this.refresh();
+      }
     });
     new ResizeObserver(() => this.#drawSoon()).observe(this);
   }
 
-  set head(/** @type {HTMLElement} */ element) { this.querySelector(':scope > .head')?.remove(); element.classList.add('head'); this.prepend(element); }
+  set head(/** @type {HTMLElement} */ element) {
+    this.querySelector(':scope > .head')?.remove();
+    element.classList.add('head');
+    this.prepend(element);
+  }
   /** Shows `count` rows, each made anew. */
   show(/** @type {number} */ count) {
     this.count = count;
@@ -553,7 +619,8 @@ class Rows extends HTMLElement {
     const room = this.clientHeight - this.#headHeight;
     const at = /** @type {number} */ (this.#offset(index));
     const isAbove = at < 0, isBelow = at + this.height > room;
-    if (isAbove || isBelow) this.scrollTop = (index * this.height - (isCentred ? room / 2 : isAbove ? 0 : room - this.height)) / this.#scale;
+    if (isAbove || isBelow)
+      this.scrollTop = (index * this.height - (isCentred ? room / 2 : isAbove ? 0 : room - this.height)) / this.#scale;
     this.#draw();
   }
 
@@ -563,20 +630,29 @@ class Rows extends HTMLElement {
     requestAnimationFrame(() => { this.#isAsked = false; this.#draw(); });
   }
   get #tall() { return Math.min(this.count * this.height, bounds.tallestList); }
-  get #headHeight() { return /** @type {HTMLElement | null} */ (this.querySelector(':scope > .head'))?.offsetHeight ?? 0; }
+  get #headHeight() {
+    return /** @type {HTMLElement | null} */ (this.querySelector(':scope > .head'))?.offsetHeight ?? 0;
+  }
   /** By how much more rows there are than a browser lets an element be tall. */
-  get #scale() { return Math.max(1, (this.count * this.height - this.clientHeight) / Math.max(1, this.#tall - this.clientHeight)); }
+  get #scale() {
+    return Math.max(1, (this.count * this.height - this.clientHeight) / Math.max(1, this.#tall - this.clientHeight));
+  }
   /** How far below the list's top a row is.
    *  @returns {number} */
   #offset(/** @type {number} */ index) { return index * this.height - this.scrollTop * this.#scale; }
   #release() { this.#isHeld = false; if (this.#isLate) { this.#isLate = false; this.refresh(); } }
-  #emit(/** @type {string} */ name, /** @type {any} */ detail = this.active) { this.dispatchEvent(new CustomEvent(name, { detail })); }
+  #emit(/** @type {string} */ name, /** @type {any} */ detail = this.active) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
 
   #draw() {
     const scale = this.#scale;
     const first = Math.max(0, Math.floor(this.scrollTop * scale / this.height) - 4);
     const last = Math.min(this.count, first + Math.ceil(this.clientHeight / this.height) + 9);
-    for (const [index, row] of this.#made) if (index < first || index >= last) { row.remove(); this.#made.delete(index); }
+    for (const [index, row] of this.#made) if (index < first || index >= last) {
+      row.remove();
+      this.#made.delete(index);
+    }
     const role = this.getAttribute('role');
     for (let index = first; index < last; index += 1) {
       let row = this.#made.get(index);
@@ -586,8 +662,12 @@ class Rows extends HTMLElement {
         row.dataset.index = String(index);
         row.setAttribute('role', role === 'tree' ? 'treeitem' : role === 'grid' ? 'row' : 'option');
         if (role === 'grid') row.setAttribute('aria-rowindex', String(index + 2));
-        else if (role === 'listbox') { row.setAttribute('aria-posinset', String(index + 1)); row.setAttribute('aria-setsize', String(this.count)); }
-        if (role !== 'tree' || this.isSelected(index)) row.setAttribute('aria-selected', String(this.isSelected(index)));
+        else if (role === 'listbox') {
+          row.setAttribute('aria-posinset', String(index + 1));
+          row.setAttribute('aria-setsize', String(this.count));
+        }
+        if (role !== 'tree' || this.isSelected(index))
+          row.setAttribute('aria-selected', String(this.isSelected(index)));
         this.#made.set(index, row);
         this.#space.append(row);
       }
@@ -595,26 +675,32 @@ class Rows extends HTMLElement {
       row.style.top = `${scale > 1 ? this.scrollTop + this.#offset(index) : index * this.height}px`;
     }
     const active = this.#made.get(this.active);
-    if (active) this.setAttribute('aria-activedescendant', active.id); else this.removeAttribute('aria-activedescendant');
+    if (active)
+      this.setAttribute('aria-activedescendant', active.id); else this.removeAttribute('aria-activedescendant');
     this.#emit('seen', { first, last });
   }
 
   #key(/** @type {KeyboardEvent} */ event) {
     if (event.target !== this || event.ctrlKey || event.altKey || event.metaKey) return;
     const page = Math.max(1, Math.floor(this.clientHeight / this.height) - 2);
-    const steps = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.count, End: this.count });
+    const steps = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page,
+      Home: -this.count, End: this.count });
     if (event.key in steps) {
       this.active = Math.max(0, Math.min(this.count - 1, this.active + /** @type {number} */ (steps[event.key])));
       this.reveal(this.active);
       this.#emit('move');
     } else if (event.key === 'Enter' || event.key === ' ') this.#emit('open');
-    else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') { if (this.getAttribute('role') !== 'tree') return; this.#emit('fold', event.key === 'ArrowRight'); }
+    else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
+      if (this.getAttribute('role') !== 'tree') return;
+      this.#emit('fold', event.key === 'ArrowRight');
+    }
     else return;
     event.preventDefault();
   }
 }
 
-/** @typedef {{ key: string, path: string, depth: number, value: any, mark: string, was?: any, children: number, nth: number, of: number }} TreeRow */
+/** @typedef {{ key: string, path: string, depth: number, value: any, mark: string, was?: any, children: number,
+ *    nth: number, of: number }} TreeRow */
 
 /** A value as a tree, with what changed since another value marked. */
 class Tree extends HTMLElement {
@@ -645,35 +731,47 @@ class Tree extends HTMLElement {
     const filter = this.#filter;
     const idOf = (/** @type {any} */ item) => item?.id ?? item?.node?.id;
     // Whether a row is wanted, by its filter, and whether it or something in it differs from before.
-    /** @type {(key: string, path: string, depth: number, value: any, was: any, had: boolean, nth: number, of: number, isKept: boolean, isGone: boolean) => [boolean, boolean]} */
+    /** @type {(key: string, path: string, depth: number, value: any, was: any, had: boolean, nth: number, of: number,
+     *    isKept: boolean, isGone: boolean) => [boolean, boolean]} */
     const walk = (key, path, depth, value, was, had, nth, of, isKept, isGone) => {
       if (rows.length >= bounds.rowsOfTree) return [false, false];
       const isList = Array.isArray(value);
-      const canDescend = this.#hasBefore && had && !isGone && isObject(value) && isObject(was) && Array.isArray(was) === isList;
+      const canDescend = this.#hasBefore && had && !isGone && isObject(value) && isObject(was)
+        && Array.isArray(was) === isList;
       const keys = isObject(value) ? Object.keys(value) : [];
       const at = rows.length;
-      const row = { key, path, depth, value, was, nth, of, children: keys.length, mark: isGone ? 'removed' : !this.#hasBefore ? '' : !had ? 'added' : canDescend || value === was ? '' : 'changed' };
+      const row = { key, path, depth, value, was, nth, of, children: keys.length,
+        mark: isGone ? 'removed' : !this.#hasBefore ? '' : !had ? 'added' : canDescend || value === was ? ''
+        : 'changed' };
       rows.push(row);
-      const isFound = isKept || filter === '' || key.toLowerCase().includes(filter) || (!isObject(value) && String(value).toLowerCase().includes(filter));
+      const isFound = isKept || filter === '' || key.toLowerCase().includes(filter)
+        || (!isObject(value) && String(value).toLowerCase().includes(filter));
       let isWanted = isFound;
       if (this.#closed.has(path) && !filter) {
         if (canDescend && !same(value, was)) row.mark = 'inside';
       } else {
-        const descend = (/** @type {string} */ child, /** @type {any} */ item, /** @type {any} */ before, /** @type {boolean} */ hadChild, /** @type {number} */ index, isGoneToo = isGone) => {
-          const [isChildWanted, differs] = walk(child, `${path}/${isGoneToo ? '-' : ''}${child}`, depth + 1, item, before, hadChild, index, keys.length, isFound && filter !== '', isGoneToo);
+        const descend = (/** @type {string} */ child, /** @type {any} */ item, /** @type {any} */ before,
+          /** @type {boolean} */ hadChild, /** @type {number} */ index, isGoneToo = isGone) => {
+          const [isChildWanted, differs] =
+            walk(child, `${path}/${isGoneToo ? '-' : ''}${child}`, depth + 1, item, before, hadChild, index,
+            keys.length, isFound && filter !== '', isGoneToo);
           isWanted ||= isChildWanted;
           if (differs && row.mark === '') row.mark = 'inside';
         };
         // Items of lists are compared with the item of the same id, wherever it was.
-        const items = canDescend && isList && new Map(was.map((/** @type {any} */ item, /** @type {number} */ index) => [idOf(item) ?? index, item]));
+        const items = canDescend && isList
+          && new Map(was.map((/** @type {any} */ item, /** @type {number} */ index) => [idOf(item) ?? index, item]));
         for (let index = 0; index < keys.length; index += 1) {
           const child = /** @type {string} */ (keys[index]);
           const id = items ? idOf(value[index]) ?? index : child;
           const before = items ? items.get(id) : canDescend ? was[child] : undefined;
-          descend(child, value[child], before, items ? items.delete(id) : canDescend && Object.hasOwn(was, child), index + 1);
+          descend(child, value[child], before, items ? items.delete(id) : canDescend && Object.hasOwn(was, child),
+            index + 1);
         }
         if (items) for (const [id, item] of items) descend(`− ${shown(id, 60)}`, item, item, true, keys.length, true);
-        else if (canDescend) for (const child in was) if (!Object.hasOwn(value, child)) descend(child, was[child], was[child], true, keys.length, true);
+        else if (canDescend)
+          for (const child in was)
+          if (!Object.hasOwn(value, child)) descend(child, was[child], was[child], true, keys.length, true);
       }
       if (!isWanted) rows.length = at;
       return [isWanted, row.mark !== ''];
@@ -681,21 +779,34 @@ class Tree extends HTMLElement {
     if (isObject(this.#value)) {
       const keys = Object.keys(this.#value);
       const was = isObject(this.#before) ? this.#before : {};
-      keys.forEach((key, index) => walk(key, `/${key}`, 0, this.#value[key], was[key], Object.hasOwn(was, key), index + 1, keys.length, false, false));
-    } else if (this.#value !== undefined) walk('', '/', 0, this.#value, this.#before, this.#hasBefore, 1, 1, false, false);
-    if (rows.length >= bounds.rowsOfTree) rows.push({ key: '', path: '', depth: 0, value: `Only ${number(bounds.rowsOfTree)} rows are shown. Close some, or filter.`, mark: '', children: 0, nth: 1, of: 1 });
+      keys.forEach((key, index) =>
+        walk(key, `/${key}`, 0, this.#value[key], was[key], Object.hasOwn(was, key), index + 1, keys.length, false,
+        false));
+    } else if (this.#value !== undefined) walk('', '/', 0, this.#value, this.#before, this.#hasBefore, 1, 1, false,
+      false);
+    if (rows.length >= bounds.rowsOfTree)
+      rows.push({ key: '', path: '', depth: 0,
+      value: `Only ${number(bounds.rowsOfTree)} rows are shown. Close some, or filter.`, mark: '', children: 0, nth: 1,
+      of: 1 });
     return rows.length;
   }
 
   #make(/** @type {TreeRow} */ { key, path, depth, value, mark, was, children, nth, of }) {
     const isOpen = children > 0 && (!this.#closed.has(path) || this.#filter !== '');
-    const row = h('div', { 'aria-level': depth + 1, 'aria-posinset': nth, 'aria-setsize': of, 'aria-expanded': children > 0 ? isOpen : null, class: mark, 'data-mark': mark || null },
-      h('span', { class: 'indent' }), h('span', { class: 'twist', 'aria-hidden': 'true' }, children > 0 ? (isOpen ? '▾' : '▸') : ''),
+    const row = h('div', { 'aria-level': depth + 1, 'aria-posinset': nth, 'aria-setsize': of,
+      'aria-expanded': children > 0 ? isOpen : null, class: mark, 'data-mark': mark || null },
+      h('span', { class: 'indent' }),
+        h('span', { class: 'twist', 'aria-hidden': 'true' }, children > 0 ? (isOpen ? '▾' : '▸') : ''),
       key !== '' && h('bdi', { class: 'key' }, shown(key, 80)), key !== '' && ': ');
-    if (isObject(value)) row.append(h('span', { class: 'quiet' }, Array.isArray(value) ? `[${number(children)}]` : children ? `{${number(children)}}` : '{}'));
-    else if (key === 'id' && typeof value === 'string' && mark !== 'removed') row.append(h('button', { class: 'link', tabindex: -1, title: 'Show this record', onclick: () => showRecord(value) }, h('bdi', {}, brief(value))));
+    if (isObject(value))
+      row.append(h('span', { class: 'quiet' },
+      Array.isArray(value) ? `[${number(children)}]` : children ? `{${number(children)}}` : '{}'));
+    else if (key === 'id' && typeof value === 'string' && mark !== 'removed')
+      row.append(h('button', { class: 'link', tabindex: -1, title: 'Show this record',
+      onclick: () => showRecord(value) }, h('bdi', {}, brief(value))));
     else row.append(h('bdi', { class: `value-${typeOf(value)}` }, brief(value)));
-    if (mark === 'changed') row.append(h('span', { class: 'quiet' }, '   was '), h('bdi', { class: 'quiet' }, brief(was, 60)));
+    if (mark === 'changed')
+      row.append(h('span', { class: 'quiet' }, '   was '), h('bdi', { class: 'quiet' }, brief(was, 60)));
     if (mark === 'added' || mark === 'removed') row.append(h('span', { class: 'seen-by-readers' }, `, ${mark}`));
     row.style.setProperty('--depth', String(depth));
     return row;
@@ -712,7 +823,8 @@ class Tree extends HTMLElement {
     if (!row) return;
     if (row.children > 0 && this.#closed.has(row.path) === isRight) return this.#toggle(row);
     let to = this.#list.active + 1;
-    if (!isRight) for (to = this.#list.active - 1; to > 0 && /** @type {TreeRow} */ (this.#rows[to]).depth >= row.depth;) to -= 1;
+    if (!isRight)
+      for (to = this.#list.active - 1; to > 0 && /** @type {TreeRow} */ (this.#rows[to]).depth >= row.depth;) to -= 1;
     if (isRight && !row.children) return;
     this.#list.active = Math.max(0, Math.min(to, this.#rows.length - 1));
     this.#list.reveal(this.#list.active);
@@ -727,15 +839,16 @@ const showRecord = (/** @type {string} */ record) => place.go('data', { record }
 
 // MARK: Operations
 
-const words = { keyword: /^(query|mutation|subscription|fragment|on|true|false|null|input|type|enum|interface|union|schema|scalar|directive|extend)$/ };
+const keyword = /^(query|mutation|subscription|fragment|on|true|false|null)$/;
 const token = /(#[^\n]*)|("""[\s\S]*?(?:"""|$)|"(?:\\.|[^"\\\n])*"?)|(\$\w+)|(@\w+)|(-?\d[\d.eE+-]*)|(\w+)|([{}()[\]!:=|&]|\.\.\.)/g;
 /** The tokens of a document: enough for colours, and for where its operations begin. Its grammar is the server's. */
 function* tokensOf(/** @type {string} */ text) {
   for (const match of text.matchAll(token)) {
     const [all, comment, string, variable, directive, figure, name] = match;
     const start = match.index ?? 0;
-    const kind = comment ? 'comment' : string ? 'literal' : variable ? 'variable' : directive ? 'keyword' : figure ? 'number'
-      : name ? (words.keyword.test(name) ? 'keyword' : /^[A-Z]/.test(name) ? 'typename' : 'name') : 'mark';
+    const kind = comment ? 'comment' : string ? 'literal' : variable ? 'variable' : directive ? 'keyword' : figure
+      ? 'number'
+      : name ? (keyword.test(name) ? 'keyword' : /^[A-Z]/.test(name) ? 'typename' : 'name') : 'mark';
     yield { kind, text: all, start, end: start + all.length };
   }
 }
@@ -768,12 +881,16 @@ function operationsOf(/** @type {string} */ text) {
 /** A textarea with colours under it; what can be written at the caret, and what is wrong, the server says. */
 class Editor extends HTMLElement {
   #text = document.createTextNode('');
-  #area = /** @type {HTMLTextAreaElement} */ (h('textarea', { spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', 'aria-label': 'GraphQL document', 'aria-autocomplete': 'list', 'aria-haspopup': 'listbox', test: 'editor' }));
+  #area = /** @type {HTMLTextAreaElement} */ (h('textarea',
+    { spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', 'aria-label': 'GraphQL document',
+    'aria-autocomplete': 'list', 'aria-haspopup': 'listbox', test: 'editor' }));
   #list = h('ul', { role: 'listbox', id: 'completions', 'aria-label': 'What can be written here' });
   #told = h('p', { hidden: true });
   #popup = h('div', { class: 'completions', hidden: true, test: 'completions' }, this.#list, this.#told);
-  #mistakes = h('ul', { class: 'mistakes', 'aria-label': 'Mistakes in the document', 'aria-live': 'polite', test: 'mistakes' });
-  #scroller = h('div', { class: 'code' }, h('div', { class: 'stack' }, h('pre', { 'aria-hidden': 'true' }, this.#text), this.#area), this.#popup);
+  #mistakes = h('ul', { class: 'mistakes', 'aria-label': 'Mistakes in the document', 'aria-live': 'polite',
+    test: 'mistakes' });
+  #scroller = h('div', { class: 'code' },
+    h('div', { class: 'stack' }, h('pre', { 'aria-hidden': 'true' }, this.#text), this.#area), this.#popup);
   /** @type {{ text: string, detail?: string, description?: string, deprecated?: boolean }[]} */ #suggestions = [];
   #replaced = [0, 0]; #chosen = 0; #newest = new Newest();
   /** @type {Map<string, any>} */ #colours = new Map();
@@ -786,7 +903,8 @@ class Editor extends HTMLElement {
       this.#draw();
       this.changed();
       const typed = /** @type {InputEvent} */ (event).data ?? '';
-      this.#ask(/[\w{(@$:. ]$/.test(typed) || (!this.#popup.hidden && event instanceof InputEvent && event.inputType.startsWith('delete')));
+      this.#ask(/[\w{(@$:. ]$/.test(typed)
+        || (!this.#popup.hidden && event instanceof InputEvent && event.inputType.startsWith('delete')));
     });
     this.#area.addEventListener('keydown', (event) => this.#key(event));
     this.#area.addEventListener('blur', () => this.#close());
@@ -813,7 +931,8 @@ class Editor extends HTMLElement {
   /** The document as the server would write it. */
   async format() {
     try {
-      const { formatted, errors } = JSON.parse(await answerOf('/explorer/document', {}, undefined, { text: this.value, format: true }));
+      const { formatted, errors } =
+        JSON.parse(await answerOf('/explorer/document', {}, undefined, { text: this.value, format: true }));
       if (formatted === undefined) tell(`This cannot be formatted: ${shown(errors[0]?.message ?? '')}`);
       else if (formatted !== this.value) this.insert(formatted, 0, this.value.length);
     } catch (error) { tell(messageOf(error)); }
@@ -823,9 +942,11 @@ class Editor extends HTMLElement {
     // A last empty line has no height of its own.
     this.#text.data = `${this.#area.value}\n`;
     if (!('highlights' in CSS)) return;
-    for (const kind of ['keyword', 'variable', 'literal', 'number', 'comment', 'typename', 'mistake']) this.#colour(kind).clear();
+    for (const kind of ['keyword', 'variable', 'literal', 'number', 'comment', 'typename', 'mistake'])
+      this.#colour(kind).clear();
     if (this.#area.value.length > bounds.document) return;
-    for (const { kind, start, end } of tokensOf(this.#area.value)) if (kind !== 'name' && kind !== 'mark') this.#colour(kind).add(this.#range(start, end));
+    for (const { kind, start, end } of tokensOf(this.#area.value))
+      if (kind !== 'name' && kind !== 'mark') this.#colour(kind).add(this.#range(start, end));
   }
   #colour(/** @type {string} */ kind) {
     let colour = this.#colours.get(kind);
@@ -844,12 +965,18 @@ class Editor extends HTMLElement {
   #ask(/** @type {boolean} */ wantsSuggestions, delay = 120) {
     const text = this.value;
     if (!wantsSuggestions) this.#close();
-    if (text.length > bounds.document || !text.trim() && !wantsSuggestions) { this.#newest.cancel(); this.#mistakes.replaceChildren(); return; }
+    if (text.length > bounds.document || !text.trim() && !wantsSuggestions) {
+      this.#newest.cancel();
+      this.#mistakes.replaceChildren();
+      return;
+    }
     const caret = this.caret;
     this.#newest.run(async (signal) => {
-      const answer = JSON.parse(await answerOf('/explorer/document', {}, signal, wantsSuggestions ? { text, offset: caret } : { text }));
+      const answer = JSON.parse(await answerOf('/explorer/document', {}, signal,
+        wantsSuggestions ? { text, offset: caret } : { text }));
       this.#show(answer.errors ?? [], text);
-      if (wantsSuggestions && this.caret === caret && document.activeElement === this.#area) this.#suggest(answer.replaced ?? [caret, caret], answer.suggestions ?? []);
+      if (wantsSuggestions && this.caret === caret && document.activeElement === this.#area)
+        this.#suggest(answer.replaced ?? [caret, caret], answer.suggestions ?? []);
     }, () => this.#show([], text), delay);
   }
   #show(/** @type {{ message: string, line?: number, column?: number }[]} */ mistakes, /** @type {string} */ text) {
@@ -860,17 +987,22 @@ class Editor extends HTMLElement {
       const at = Math.min((starts[line - 1] ?? 0) + column - 1, text.length);
       const length = text.slice(at).match(/^\w+/)?.[0].length ?? 1;
       if ('highlights' in CSS) this.#colour('mistake').add(this.#range(at, at + length));
-      return h('li', {}, h('button', { class: 'link bad', onclick: () => { this.#area.focus(); this.#area.setSelectionRange(at, at + length); } }, `${line}:${column}  ${shown(message, 400)}`));
+      return h('li', {}, h('button', { class: 'link bad', onclick: () => {
+        this.#area.focus();
+        this.#area.setSelectionRange(at, at + length);
+      } }, `${line}:${column}  ${shown(message, 400)}`));
     }));
   }
 
   #suggest(/** @type {[number, number]} */ replaced, /** @type {any[]} */ suggestions) {
     const [start, end] = replaced;
-    if (suggestions.length === 0 || (suggestions.length === 1 && suggestions[0].text === this.value.slice(start, end))) return this.#close();
+    if (suggestions.length === 0 || (suggestions.length === 1 && suggestions[0].text === this.value.slice(start, end)))
+      return this.#close();
     this.#suggestions = suggestions.slice(0, bounds.suggestions);
     this.#replaced = replaced;
     this.#list.replaceChildren(...this.#suggestions.map(({ text, detail, deprecated }, index) =>
-      h('li', { role: 'option', id: `completion-${index}`, class: deprecated ? 'old' : null }, h('span', {}, shown(text)), h('span', { class: 'quiet' }, shown(detail ?? '', 60)))));
+      h('li', { role: 'option', id: `completion-${index}`, class: deprecated ? 'old' : null },
+        h('span', {}, shown(text)), h('span', { class: 'quiet' }, shown(detail ?? '', 60)))));
     const place = this.#range(start, start).getBoundingClientRect();
     const frame = this.#scroller.getBoundingClientRect();
     this.#popup.hidden = false;
@@ -923,7 +1055,7 @@ class Editor extends HTMLElement {
 /** One operation that runs or ran, and every result it has had. */
 class Run extends HTMLElement {
   /** @type {Arrival[]} */ #arrivals = [];
-  #characters = 0; #dropped = 0; #count = 0; #chosen = -1; #held = 0; #isPaused = false; #isAsked = false;
+  #characters = 0; #dropped = 0; #count = 0; #chosen = -1; #held = 0; #isPaused = false; #isAsked = false; #cost = 0;
   #state = 'Running'; #began = performance.now();
   /** @type {() => void} */ #end = () => {};
   #says = h('span', { class: 'quiet', role: 'status', test: 'run-state' });
@@ -943,14 +1075,25 @@ class Run extends HTMLElement {
     this.dataset.test = 'run';
     this.setAttribute('role', 'region');
     this.setAttribute('aria-label', `Result of ${title}`);
-    const filter = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter the result', test: 'run-filter', oninput: later(() => { this.#tree.filter = filter.value; }, 100) });
+    const filter = h('input',
+      { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter the result', test: 'run-filter',
+      oninput: later(() => {
+      this.#tree.filter = filter.value;
+    }, 100) });
     this.append(h('header', {}, h('h2', {}, shown(title, 60)), this.#says, h('span', { class: 'grow' }), filter,
-      this.isStream && this.#pause, this.isStream && h('button', { test: 'run-clear', onclick: () => this.clear() }, 'Clear'), this.#stop,
-      h('button', { class: 'bare', 'aria-label': `Close the result of ${title}`, test: 'run-close', onclick: () => { this.stop(); this.closed(); } }, '✕')),
-    this.#note, this.#about, h('div', { class: `split${this.isStream ? '' : ' single'}` }, this.isStream && this.#events, this.#tree));
+      this.isStream && this.#pause,
+        this.isStream && h('button', { test: 'run-clear', onclick: () => this.clear() }, 'Clear'), this.#stop,
+      h('button', { class: 'bare', 'aria-label': `Close the result of ${title}`, test: 'run-close', onclick: () => {
+        this.stop();
+        this.closed();
+      } }, '✕')),
+    this.#note, this.#about, h('div', { class: `split${this.isStream ? '' : ' single'}` },
+      this.isStream && this.#events, this.#tree));
     this.#events.make = (index) => {
-      const { sequence, time, number: nth } = /** @type {Arrival} */ (this.#arrivals[this.#arrivals.length - 1 - index]);
-      return h('div', { title: clock(time) }, sequence ? `event ${number(sequence)}` : `result ${number(nth)}`, h('span', { class: 'quiet' }, `  ${clock(time).slice(11)}`));
+      const { sequence, time, number: nth } =
+        /** @type {Arrival} */ (this.#arrivals[this.#arrivals.length - 1 - index]);
+      return h('div', { title: clock(time) }, sequence ? `event ${number(sequence)}` : `result ${number(nth)}`,
+        h('span', { class: 'quiet' }, `  ${clock(time).slice(11)}`));
     };
     this.#events.isSelected = (index) => this.#index === this.#arrivals.length - 1 - index;
     for (const name of ['open', 'move']) this.#events.addEventListener(name, () => {
@@ -962,10 +1105,16 @@ class Run extends HTMLElement {
     const sink = {
       next: (/** @type {any} */ result, /** @type {number} */ characters) => this.#take(result, characters),
       failed: (/** @type {any[]} */ errors) => { this.#take({ errors }, 0); this.#finish('Failed'); },
-      done: () => this.#finish(this.isStream ? 'Ended by the server' : 'Done'),
-      lost: () => { this.#note.textContent = this.isStream ? 'The server is gone. This resumes when it is back.' : 'The server is gone. This is asked again when it is back.'; this.#become('Waiting for the server'); },
+      done: () => this.#finish(this.isStream ? 'Ended by the server'
+        : this.#arrivals.at(-1)?.payload.errors ? 'Done, with errors' : 'Done'),
+      lost: () => {
+        this.#note.textContent = this.isStream ? 'The server is gone. This resumes when it is back.'
+          : 'The server is gone. This is asked again when it is back.';
+        this.#become('Waiting for the server');
+      },
       ...(this.isStream && { resumed: (/** @type {boolean} */ isComplete, /** @type {number} */ sequence) => {
-        this.#note.textContent = isComplete ? `The server was gone and is back. Resumed after event ${number(sequence)}: nothing was missed.`
+        this.#note.textContent = isComplete
+          ? `The server was gone and is back. Resumed after event ${number(sequence)}: nothing was missed.`
           : `The server was gone and is back. What happened meanwhile cannot be told; this continues at event ${number(sequence)}.`;
         this.#become('Live');
       } }),
@@ -990,10 +1139,14 @@ class Run extends HTMLElement {
     this.#draw();
   }
 
-  get #index() { return this.#chosen < 0 ? this.#arrivals.length - 1 : Math.max(0, this.#arrivals.findIndex(({ number: nth }) => nth >= this.#chosen)); }
+  get #index() {
+    return this.#chosen < 0 ? this.#arrivals.length - 1
+      : Math.max(0, this.#arrivals.findIndex(({ number: nth }) => nth >= this.#chosen));
+  }
   #become(/** @type {string} */ state) {
     this.#state = state;
-    this.#says.textContent = this.#isPaused && this.isRunning ? `Paused${this.#held ? `, ${number(this.#held)} new` : ''}` : state;
+    this.#says.textContent = this.#isPaused && this.isRunning
+      ? `Paused${this.#held ? `, ${number(this.#held)} new` : ''}` : state;
     this.#says.className = state === 'Failed' ? 'bad' : state === 'Live' && !this.#isPaused ? 'good' : 'quiet';
   }
   #finish(/** @type {string} */ state) {
@@ -1007,30 +1160,50 @@ class Run extends HTMLElement {
     this.#count += 1;
     this.#arrivals.push({ payload, sequence: sequenceOf(payload), time: Date.now(), characters, number: this.#count });
     this.#characters += characters;
-    while (this.#arrivals.length > 1 && (this.#arrivals.length > bounds.eventsOfRun || this.#characters > bounds.charactersOfRun)) {
+    while (this.#arrivals.length > 1
+      && (this.#arrivals.length > bounds.eventsOfRun || this.#characters > bounds.charactersOfRun)) {
       this.#characters -= /** @type {Arrival} */ (this.#arrivals.shift()).characters;
       this.#dropped += 1;
     }
     if (this.#isPaused) this.#held += 1;
     if (this.isStream && this.isRunning) this.#become('Live');
-    if (!this.#isAsked) { this.#isAsked = true; requestAnimationFrame(() => { this.#isAsked = false; this.#draw(); }); }
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    // A large result takes its time, and the page is for its user, too.
+    setTimeout(() => requestAnimationFrame(() => {
+      this.#isAsked = false;
+      this.#draw();
+    }), Math.min(4 * this.#cost, 2_000));
   }
   #draw() {
+    const began = performance.now();
+    this.#drawResult();
+    this.#cost = performance.now() - began;
+  }
+  #drawResult() {
     const index = this.#index;
     const arrival = this.#arrivals[index];
     this.#events.show(this.#arrivals.length);
     if (!arrival) { this.#tree.show(undefined); this.#about.textContent = ''; return; }
-    const of = (/** @type {Arrival} */ { payload: { data, errors } }) => (errors ? { errors, ...(data !== undefined && { data }) } : data);
+    const of = (/** @type {Arrival} */ { payload: { data, errors } }) =>
+      (errors ? { errors, ...(data !== undefined && { data }) } : data);
     const before = this.#arrivals[index - 1];
     if (before && this.isStream) this.#tree.show(of(arrival), of(before)); else this.#tree.show(of(arrival));
     this.#about.textContent = [arrival.sequence ? `event ${number(arrival.sequence)}` : '', clock(arrival.time),
-      this.isStream ? `${number(this.#count)} in all` : `${number(Math.round((arrival.time - performance.timeOrigin) - this.#began))} ms`, counted(arrival.characters, 'character'),
-      this.#dropped ? `${number(this.#dropped)} older ones were dropped` : '', before && this.isStream ? `${number(this.#tree.changes)} changed` : ''].filter(Boolean).join(' · ');
+      this.isStream ? `${number(this.#count)} in all`
+        : `${number(Math.round((arrival.time - performance.timeOrigin) - this.#began))} ms`,
+        counted(arrival.characters, 'character'),
+      this.#dropped ? `${number(this.#dropped)} older ones were dropped` : '',
+        before && this.isStream ? `${number(this.#tree.changes)} changed` : ''].filter(Boolean).join(' · ');
   }
 }
 
 /** @typedef {{ id: number, text: string, variables: string }} OperationTab */
-const first = `# What the server answers is on the right. Ctrl+Enter runs the operation at the caret,\n# Ctrl+Space says what can be written there.\nquery {\n  __typename\n}\n`;
+const first = `# Ctrl+Enter runs the operation at the caret. Ctrl+Space says what can be written there.
+query {
+  __typename
+}
+`;
 
 /** Documents in tabs, and what running them gave. */
 class Operations extends HTMLElement {
@@ -1038,10 +1211,12 @@ class Operations extends HTMLElement {
   /** @type {{ text: string, variables: string, time: number }[]} */ #history = [];
   /** @type {Map<number, HTMLElement>} */ #runs = new Map();
   #editor = /** @type {Editor} */ (h('relay-editor'));
-  #variables = /** @type {HTMLTextAreaElement} */ (h('textarea', { id: 'variables', spellcheck: 'false', test: 'variables', placeholder: '{ }' }));
+  #variables = /** @type {HTMLTextAreaElement} */ (h('textarea',
+    { id: 'variables', spellcheck: 'false', test: 'variables', placeholder: '{ }' }));
   #wrong = h('span', { class: 'bad', role: 'status', test: 'variables-error' });
   #strip = h('div', { class: 'tabs grow', role: 'tablist', 'aria-label': 'Documents', test: 'tabs' });
-  #choice = /** @type {HTMLSelectElement} */ (h('select', { 'aria-label': 'Which operation', test: 'operation', hidden: true }));
+  #choice = /** @type {HTMLSelectElement} */ (h('select',
+    { 'aria-label': 'Which operation', test: 'operation', hidden: true }));
   #results = h('div', { test: 'results' });
   #keep = later(() => this.#write(), 300);
 
@@ -1051,22 +1226,36 @@ class Operations extends HTMLElement {
     const isTab = (/** @type {any} */ each) => typeof each?.text === 'string' && typeof each?.variables === 'string';
     const saved = kept.read('tabs');
     const tabs = Array.isArray(saved?.tabs) ? saved.tabs.filter(isTab).slice(0, bounds.tabs) : [];
-    this.tabs = (tabs.length ? tabs : [{ text: first, variables: '' }]).map((/** @type {any} */ { text, variables }) => ({ id: ++this.#serial, text, variables }));
+    this.tabs = (tabs.length ? tabs
+      : [{ text: first, variables: '' }]).map((/** @type {any} */ { text, variables }) =>
+      ({ id: ++this.#serial, text, variables }));
     this.current = Math.max(0, Math.min(Number(saved?.current) || 0, this.tabs.length - 1));
     const history = kept.read('history');
     this.#history = Array.isArray(history) ? history.filter(isTab).slice(0, bounds.history) : [];
     this.append(
       h('section', { class: 'panel', 'aria-label': 'Document' },
-        h('header', {}, this.#strip, h('button', { class: 'bare', 'aria-label': 'New tab', test: 'tab-new', onclick: () => { this.open('', ''); this.#editor.focus(); } }, '+')),
-        h('header', {}, h('button', { class: 'main', test: 'run-button', title: 'Ctrl+Enter', onclick: () => this.run() }, '▶ Run'), this.#choice, h('span', { class: 'grow' }),
+        h('header', {}, this.#strip,
+          h('button', { class: 'bare', 'aria-label': 'New tab', test: 'tab-new', onclick: () => {
+          this.open('', '');
+          this.#editor.focus();
+        } }, '+')),
+        h('header', {}, h('button',
+          { class: 'main', test: 'run-button', title: 'Ctrl+Enter', onclick: () => this.run() }, '▶ Run'),
+          this.#choice, h('span', { class: 'grow' }),
           h('button', { test: 'format', title: 'Shift+Alt+F', onclick: () => this.#editor.format() }, 'Format'),
-          h('button', { test: 'share', onclick: () => this.#share() }, 'Share'), h('button', { test: 'history', onclick: () => this.#showHistory() }, 'History')),
-        this.#editor, h('div', { class: 'variables' }, h('label', { for: 'variables', class: 'quiet' }, 'Variables ', this.#wrong), this.#variables)),
+          h('button', { test: 'share', onclick: () => this.#share() }, 'Share'),
+            h('button', { test: 'history', onclick: () => this.#showHistory() }, 'History')),
+        this.#editor, h('div', { class: 'variables' },
+          h('label', { for: 'variables', class: 'quiet' }, 'Variables ', this.#wrong), this.#variables)),
       this.#results);
     this.#editor.changed = () => this.#changed();
     this.#editor.run = () => this.run();
     this.#variables.addEventListener('input', () => this.#changed());
-    this.#variables.addEventListener('keydown', (event) => { if ((event.ctrlKey || event.metaKey) && event.key === 'Enter') { event.preventDefault(); this.run(); } });
+    this.#variables.addEventListener('keydown',
+      (event) => { if ((event.ctrlKey || event.metaKey) && event.key === 'Enter') {
+      event.preventDefault();
+      this.run();
+    } });
     this.#strip.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
       const step = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowLeft: -1 })[event.key];
       if (!step) { if (event.key === 'Delete') this.#closeTab(this.current); return; }
@@ -1108,11 +1297,14 @@ class Operations extends HTMLElement {
     const tab = this.#tab;
     const all = operationsOf(tab.text);
     const caret = this.#editor.caret;
-    const operation = all.find(({ name }) => name && name === this.#choice.value) ?? all.find(({ start, end }) => start <= caret && caret <= end) ?? all[0];
+    const operation = all.find(({ name }) => name && name === this.#choice.value)
+      ?? all.find(({ start, end }) => start <= caret && caret <= end) ?? all[0];
     if (!operation) return tell('There is no operation to run.');
     const variables = Operations.variables(tab.variables, (wrong) => { this.#wrong.textContent = wrong; });
     if (!variables) return;
-    this.#history = [{ text: tab.text, variables: tab.variables, time: Date.now() }, ...this.#history.filter(({ text, variables }) => text !== tab.text || variables !== tab.variables)].slice(0, bounds.history);
+    this.#history = [{ text: tab.text, variables: tab.variables, time: Date.now() },
+      ...this.#history.filter(({ text, variables }) => text !== tab.text || variables !== tab.variables)].slice(0,
+      bounds.history);
     kept.write('history', this.#history);
     const place = /** @type {HTMLElement} */ (this.#runs.get(tab.id));
     const runs = /** @type {Run[]} */ ([...place.querySelectorAll('relay-run')]);
@@ -1123,13 +1315,21 @@ class Operations extends HTMLElement {
     run.ended = () => this.#drawTabs();
     place.querySelector('.empty')?.remove();
     if (!run.isStream && old[0]) { old[0].stop(); old[0].replaceWith(run); } else place.prepend(run);
-    const surplus = runs.length + 1 > bounds.runs && !old.length && (runs.filter((each) => !each.isRunning).at(-1) ?? runs.at(-1));
-    if (surplus) { surplus.stop(); surplus.closed(); tell(`${bounds.runs} results are kept side by side. The oldest was closed.`); }
+    const surplus = runs.length + 1 > bounds.runs && !old.length
+      && (runs.filter((each) => !each.isRunning).at(-1) ?? runs.at(-1));
+    if (surplus) {
+      surplus.stop();
+      surplus.closed();
+      tell(`${bounds.runs} results are kept side by side. The oldest was closed.`);
+    }
     this.#drawTabs();
   }
 
   get #tab() { return /** @type {OperationTab} */ (this.tabs[this.current]); }
-  #empty() { return h('div', { class: 'empty' }, h('p', {}, 'Results appear here.'), h('p', {}, 'Subscriptions run side by side, and every result is kept with its event.')); }
+  #empty() {
+    return h('div', { class: 'empty' }, h('p', {}, 'Results appear here.'),
+      h('p', {}, 'Subscriptions run side by side, and every result is kept with its event.'));
+  }
   #turn(/** @type {number} */ index) {
     this.current = index;
     const tab = this.#tab;
@@ -1144,12 +1344,16 @@ class Operations extends HTMLElement {
     Object.assign(this.#tab, { text: this.#editor.value, variables: this.#variables.value });
     const named = operationsOf(this.#tab.text.slice(0, bounds.document)).filter(({ name }) => name);
     const chosen = this.#choice.value;
-    this.#choice.replaceChildren(h('option', { value: '' }, 'at the caret'), ...named.map(({ name }) => h('option', { value: name }, name)));
+    this.#choice.replaceChildren(h('option', { value: '' }, 'at the caret'),
+      ...named.map(({ name }) => h('option', { value: name }, name)));
     this.#choice.value = named.some(({ name }) => name === chosen) ? chosen : '';
     this.#choice.hidden = named.length < 2;
     Operations.variables(this.#tab.variables, (wrong) => { this.#wrong.textContent = wrong; });
     const title = this.#strip.querySelector('[aria-selected=true]');
-    if (title) { title.textContent = this.#title(this.#tab).text; title.setAttribute('aria-label', this.#title(this.#tab).spoken); }
+    if (title) {
+      title.textContent = this.#title(this.#tab).text;
+      title.setAttribute('aria-label', this.#title(this.#tab).spoken);
+    }
     this.#keep();
   }
   #title(/** @type {OperationTab} */ tab) {
@@ -1161,40 +1365,65 @@ class Operations extends HTMLElement {
   }
   #drawTabs() {
     const titles = this.tabs.map((tab) => this.#title(tab));
-    fill(this.#strip, this.tabs.map((_, index) => h('span', { class: index === this.current ? 'current' : null, role: 'none' },
-      h('button', { class: 'bare', role: 'tab', 'aria-selected': index === this.current, tabindex: index === this.current ? 0 : -1, 'aria-label': titles[index]?.spoken, test: 'tab', onclick: () => this.#turn(index) }, titles[index]?.text),
-      this.tabs.length > 1 && h('button', { class: 'bare quiet', tabindex: index === this.current ? 0 : -1, 'aria-label': `Close ${titles[index]?.spoken}`, test: 'tab-close', onclick: () => this.#closeTab(index) }, '✕'))));
+    fill(this.#strip, this.tabs.map((_, index) =>
+      h('span', { class: index === this.current ? 'current' : null, role: 'none' },
+      h('button', { class: 'bare', role: 'tab', 'aria-selected': index === this.current,
+        tabindex: index === this.current ? 0 : -1, 'aria-label': titles[index]?.spoken, test: 'tab',
+        onclick: () => this.#turn(index) }, titles[index]?.text),
+      this.tabs.length > 1 && h('button',
+        { class: 'bare quiet', tabindex: index === this.current ? 0 : -1,
+        'aria-label': `Close ${titles[index]?.spoken}`, test: 'tab-close', onclick: () => this.#closeTab(index) },
+        '✕'))));
   }
   #closeTab(/** @type {number} */ index) {
     const tab = /** @type {OperationTab} */ (this.tabs[index]);
     if (this.tabs.length === 1) return;
-    for (const run of /** @type {NodeListOf<Run>} */ (this.#runs.get(tab.id)?.querySelectorAll('relay-run') ?? [])) run.stop();
+    for (const run of /** @type {NodeListOf<Run>} */ (this.#runs.get(tab.id)?.querySelectorAll('relay-run') ?? []))
+      run.stop();
     this.#runs.delete(tab.id);
     this.tabs.splice(index, 1);
     this.#turn(Math.min(this.current > index ? this.current - 1 : this.current, this.tabs.length - 1));
   }
-  #write() { kept.write('tabs', { tabs: this.tabs.map(({ text, variables }) => ({ text, variables })), current: this.current }); }
+  #write() {
+    kept.write('tabs', { tabs: this.tabs.map(({ text, variables }) => ({ text, variables })), current: this.current });
+  }
   async #share() {
-    const link = new URL(place.text('operations', { text: this.#tab.text, variables: this.#tab.variables }), location.href).href;
-    const field = /** @type {HTMLInputElement} */ (h('input', { readonly: true, 'aria-label': 'Link', test: 'share-link', value: link }));
-    const note = h('p', { class: 'quiet', role: 'status' }, 'The document and its variables are in the link. No token is, and the server is not told of it.');
+    const link = new URL(place.text('operations', { text: this.#tab.text, variables: this.#tab.variables }),
+      location.href).href;
+    const field = /** @type {HTMLInputElement} */ (h('input',
+      { readonly: true, 'aria-label': 'Link', test: 'share-link', value: link }));
+    const note = h('p', { class: 'quiet', role: 'status' },
+      'The document and its variables are in the link. No token is, and the server is not told of it.');
     converse('Link to this document', field, note);
     field.select();
-    try { await navigator.clipboard.writeText(link); note.textContent = `Copied. ${note.textContent}`; } catch { /* It can be copied by hand. */ }
+    try {
+      await navigator.clipboard.writeText(link);
+      note.textContent = `Copied. ${note.textContent}`;
+    } catch { /* It can be copied by hand. */ }
   }
   #showHistory() {
     const list = h('ul', { class: 'fields', test: 'history-list' }, this.#history.map((entry) => h('li', {},
-      h('button', { class: 'link mono', onclick: () => { this.open(entry.text, entry.variables); dialog.close(); } }, shown(entry.text.replace(/\s+/g, ' '), 160)), h('span', { class: 'quiet' }, clock(entry.time)))));
-    const dialog = converse('History', this.#history.length ? list : h('p', { class: 'quiet' }, 'Nothing has been run yet.'),
-      h('div', { class: 'row' }, h('span', { class: 'quiet grow' }, `The last ${bounds.history} are kept in this browser.`),
-        h('button', { test: 'history-clear', onclick: () => { this.#history = []; kept.write('history', []); dialog.close(); } }, 'Forget them')));
+      h('button', { class: 'link mono', onclick: () => {
+        this.open(entry.text, entry.variables);
+        dialog.close();
+      } }, shown(entry.text.replace(/\s+/g, ' '), 160)), h('span', { class: 'quiet' }, clock(entry.time)))));
+    const dialog = converse('History',
+      this.#history.length ? list : h('p', { class: 'quiet' }, 'Nothing has been run yet.'),
+      h('div', { class: 'row' },
+        h('span', { class: 'quiet grow' }, `The last ${bounds.history} are kept in this browser.`),
+        h('button', { test: 'history-clear', onclick: () => {
+          this.#history = [];
+          kept.write('history', []);
+          dialog.close();
+        } }, 'Forget them')));
   }
 }
 
 // MARK: Schema
 
 /** @typedef {{ kind: string, name?: string, ofType?: TypeReference }} TypeReference */
-/** @typedef {{ name: string, description?: string, type: TypeReference, args?: Field[], defaultValue?: string, isDeprecated?: boolean, deprecationReason?: string }} Field */
+/** @typedef {{ name: string, description?: string, type: TypeReference, args?: Field[], defaultValue?: string,
+ *    isDeprecated?: boolean, deprecationReason?: string }} Field */
 const reference = 'kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } }';
 const input = `name description defaultValue type { ${reference} }`;
 const introspection = `query Introspection { __schema { queryType { name } mutationType { name } subscriptionType { name }
@@ -1203,7 +1432,9 @@ const introspection = `query Introspection { __schema { queryType { name } mutat
     enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason }
     fields(includeDeprecated: true) { name description isDeprecated deprecationReason type { ${reference} } args { ${input} } } } } }`;
 /** @type {(type: TypeReference) => any} */
-const written = (type) => (type.kind === 'NON_NULL' ? `${written(/** @type {any} */ (type.ofType))}!` : type.kind === 'LIST' ? `[${written(/** @type {any} */ (type.ofType))}]` : type.name);
+const written = (type) =>
+  (type.kind === 'NON_NULL' ? `${written(/** @type {any} */ (type.ofType))}!` : type.kind === 'LIST'
+  ? `[${written(/** @type {any} */ (type.ofType))}]` : type.name);
 /** @type {(type: TypeReference) => any} */
 const named = (type) => (type.ofType ? named(type.ofType) : type.name);
 
@@ -1213,22 +1444,29 @@ class Schema extends HTMLElement {
   /** @type {any} */ #schema = null;
   /** @type {{ label: string, type: string, field: string, detail: string }[]} */ #found = [];
   #type = ''; #field = ''; #newest = new Newest();
-  #search = /** @type {HTMLInputElement} */ (h('input', { type: 'search', placeholder: 'Search types, fields, arguments', 'aria-label': 'Search the schema', class: 'grow', test: 'schema-search' }));
+  #search = /** @type {HTMLInputElement} */ (h('input',
+    { type: 'search', placeholder: 'Search types, fields, arguments', 'aria-label': 'Search the schema', class: 'grow',
+    test: 'schema-search' }));
   #list = /** @type {Rows} */ (h('relay-rows', { role: 'listbox', 'aria-label': 'Types', test: 'schema-list' }));
   #page = h('section', { class: 'panel', 'aria-label': 'Type', test: 'schema-type' });
 
   connectedCallback() {
     if (this.#page.isConnected) return;
     this.className = 'schema';
-    this.append(h('section', { class: 'panel lists', 'aria-label': 'Types' }, h('header', {}, this.#search), this.#list), this.#page);
+    this.append(h('section', { class: 'panel lists', 'aria-label': 'Types' }, h('header', {}, this.#search),
+      this.#list), this.#page);
     this.#search.addEventListener('input', later(() => this.#find(), 80));
-    this.#search.addEventListener('keydown', (event) => { if (event.key === 'Enter' && this.#found[0]) this.#go(this.#found[0]); });
+    this.#search.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' && this.#found[0]) this.#go(this.#found[0]);
+    });
     this.#list.make = (index) => {
       const { label, detail } = /** @type {any} */ (this.#found[index]);
       return h('div', {}, label, h('span', { class: 'quiet' }, `  ${detail}`));
     };
-    this.#list.isSelected = (index) => this.#found[index]?.type === this.#type && this.#found[index]?.field === this.#field;
-    this.#list.addEventListener('open', () => this.#found[this.#list.active] && this.#go(/** @type {any} */ (this.#found[this.#list.active])));
+    this.#list.isSelected = (index) => this.#found[index]?.type === this.#type
+      && this.#found[index]?.field === this.#field;
+    this.#list.addEventListener('open',
+      () => this.#found[this.#list.active] && this.#go(/** @type {any} */ (this.#found[this.#list.active])));
     // A server that has come back may have another schema.
     server.addEventListener('back', () => { this.#schema = null; });
   }
@@ -1248,7 +1486,8 @@ class Schema extends HTMLElement {
       if (!data) throw new Error(errors?.[0]?.message ?? 'The server does not tell its schema.');
       this.#schema = data.__schema;
       this.#types = new Map(data.__schema.types.map((/** @type {any} */ type) => [type.name, type]));
-      for (const directive of data.__schema.directives) this.#types.set(`@${directive.name}`, { ...directive, kind: 'DIRECTIVE', name: `@${directive.name}` });
+      for (const directive of data.__schema.directives)
+        this.#types.set(`@${directive.name}`, { ...directive, kind: 'DIRECTIVE', name: `@${directive.name}` });
       this.#type ||= data.__schema.queryType.name;
       this.#draw();
       this.#find();
@@ -1258,12 +1497,16 @@ class Schema extends HTMLElement {
     const search = this.#search.value.trim().toLowerCase();
     const types = [...this.#types.values()].filter(({ name }) => !name.startsWith('__'));
     const kinds = ['OBJECT', 'INTERFACE', 'UNION', 'ENUM', 'INPUT_OBJECT', 'SCALAR', 'DIRECTIVE'];
-    const rank = (/** @type {any} */ { name, kind }) => (this.#roots.includes(name) ? this.#roots.indexOf(name) - 3 : kinds.indexOf(kind));
-    const entry = (/** @type {any} */ type, field = '', detail = '') => ({ label: field ? `${type.name}.${field}` : type.name, type: type.name, field, detail });
-    this.#found = types.filter(({ name }) => name.toLowerCase().includes(search)).sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1)).map((type) => entry(type, '', type.kind.toLowerCase().replace('_', ' ')));
+    const rank = (/** @type {any} */ { name, kind }) =>
+      (this.#roots.includes(name) ? this.#roots.indexOf(name) - 3 : kinds.indexOf(kind));
+    const entry = (/** @type {any} */ type, field = '', detail = '') =>
+      ({ label: field ? `${type.name}.${field}` : type.name, type: type.name, field, detail });
+    this.#found = types.filter(({ name }) => name.toLowerCase().includes(search)).sort((a, b) => rank(a) - rank(b)
+      || (a.name < b.name ? -1 : 1)).map((type) => entry(type, '', type.kind.toLowerCase().replace('_', ' ')));
     if (search) {
       for (const type of types) for (const field of Schema.#members(type)) {
-        if (field.name.toLowerCase().includes(search)) this.#found.push(entry(type, field.name, field.type ? written(field.type) : ''));
+        if (field.name.toLowerCase().includes(search))
+          this.#found.push(entry(type, field.name, field.type ? written(field.type) : ''));
         else {
           const argument = field.args?.find((/** @type {Field} */ each) => each.name.toLowerCase().includes(search));
           if (argument) this.#found.push(entry(type, field.name, `argument ${argument.name}`));
@@ -1273,32 +1516,64 @@ class Schema extends HTMLElement {
     this.#list.active = 0;
     this.#list.show(this.#found.length);
   }
-  get #roots() { return [this.#schema?.queryType, this.#schema?.mutationType, this.#schema?.subscriptionType].map((type) => type?.name); }
-  static #members(/** @type {any} */ type) { return [...type.fields ?? [], ...type.inputFields ?? [], ...type.enumValues ?? [], ...(type.kind === 'DIRECTIVE' ? type.args : [])]; }
+  get #roots() {
+    return [this.#schema?.queryType, this.#schema?.mutationType,
+      this.#schema?.subscriptionType].map((type) => type?.name);
+  }
+  static #members(/** @type {any} */ type) {
+    return [...type.fields ?? [], ...type.inputFields ?? [], ...type.enumValues ?? [],
+      ...(type.kind === 'DIRECTIVE' ? type.args : [])];
+  }
 
-  #link(/** @type {TypeReference} */ type) { return h('button', { class: 'link', onclick: () => place.go('schema', { type: named(type) }) }, written(type)); }
-  #argument(/** @type {Field} */ argument) { return [`${argument.name}: `, this.#link(argument.type), argument.defaultValue ? ` = ${shown(argument.defaultValue, 80)}` : '']; }
+  #link(/** @type {TypeReference} */ type) {
+    return h('button', { class: 'link', onclick: () => place.go('schema', { type: named(type) }) }, written(type));
+  }
+  #argument(/** @type {Field} */ argument) {
+    return [`${argument.name}: `, this.#link(argument.type),
+      argument.defaultValue ? ` = ${shown(argument.defaultValue, 80)}` : ''];
+  }
   #draw() {
     this.#list.refresh();
     const type = this.#types.get(this.#type);
     if (!type) { fill(this.#page, h('p', { class: 'empty' }, `There is no type ${shown(this.#type, 80)}.`)); return; }
-    const names = (/** @type {string} */ title, /** @type {string[]} */ list) => list.length > 0 && h('div', { class: 'row' }, h('h3', {}, title), list.map((name) => h('button', { class: 'link mono', onclick: () => place.go('schema', { type: name.split('.')[0], field: name.split('.')[1] }) }, name)));
-    const prose = (/** @type {any} */ { description, isDeprecated, deprecationReason }) => [description && h('p', {}, shown(description, 4_000).replaceAll('\\n', ' ')), isDeprecated && h('p', { class: 'warn' }, `Deprecated: ${shown(deprecationReason ?? '', 400)}`)];
-    const uses = [...this.#types.values()].flatMap((other) => [...Schema.#members(other).filter((member) => (member.type && named(member.type) === type.name) || member.args?.some((/** @type {Field} */ each) => named(each.type) === type.name)).map((member) => `${other.name}.${member.name}`),
-      ...((other.kind === 'UNION' && other.possibleTypes?.some((/** @type {any} */ each) => each.name === type.name)) ? [other.name] : [])]).filter((name) => !name.startsWith('__'));
+    const names = (/** @type {string} */ title, /** @type {string[]} */ list) => list.length > 0
+      && h('div', { class: 'row' }, h('h3', {}, title),
+      list.map((name) => h('button',
+      { class: 'link mono', onclick: () =>
+      place.go('schema', { type: name.split('.')[0], field: name.split('.')[1] }) }, name)));
+    const prose = (/** @type {any} */ { description, isDeprecated, deprecationReason }) =>
+      [description && h('p', {}, shown(description, 4_000).replaceAll('\\n', ' ')),
+      isDeprecated && h('p', { class: 'warn' }, `Deprecated: ${shown(deprecationReason ?? '', 400)}`)];
+    const uses = [...this.#types.values()].flatMap((other) =>
+      [...Schema.#members(other).filter((member) => (member.type && named(member.type) === type.name)
+      || member.args?.some((/** @type {Field} */ each) => named(each.type) === type.name)).map((member) =>
+      `${other.name}.${member.name}`),
+      ...((other.kind === 'UNION' && other.possibleTypes?.some((/** @type {any} */ each) => each.name === type.name))
+        ? [other.name] : [])]).filter((name) => !name.startsWith('__'));
     const members = Schema.#members(type);
-    fill(this.#page, 
+    fill(this.#page,
       h('header', {}, h('h2', {}, type.name), h('span', { class: 'quiet' }, type.kind.toLowerCase().replace('_', ' '))),
       h('div', { class: 'body', tabindex: 0, role: 'group', 'aria-label': type.name }, ...prose(type),
-        names('Implements', (type.interfaces ?? []).map((/** @type {any} */ each) => each.name)), names('Possible types', (type.possibleTypes ?? []).map((/** @type {any} */ each) => each.name)),
+        names('Implements', (type.interfaces ?? []).map((/** @type {any} */ each) => each.name)),
+          names('Possible types', (type.possibleTypes ?? []).map((/** @type {any} */ each) => each.name)),
         type.locations && h('p', { class: 'quiet' }, `On ${type.locations.join(', ')}`),
-        members.length > 0 && h('h3', {}, type.kind === 'ENUM' ? 'Values' : type.kind === 'DIRECTIVE' ? 'Arguments' : 'Fields'),
-        members.length > 0 && h('ul', { class: 'fields' }, members.map((member) => h('li', { class: member.name === this.#field ? 'aim' : null, 'data-field': member.name },
+        members.length > 0 && h('h3', {},
+          type.kind === 'ENUM' ? 'Values' : type.kind === 'DIRECTIVE' ? 'Arguments' : 'Fields'),
+        members.length > 0 && h('ul', { class: 'fields' },
+          members.map((member) => h('li',
+          { class: member.name === this.#field ? 'aim' : null, 'data-field': member.name },
           h('div', { class: 'row' }, h('span', { class: 'signature grow' }, h('strong', {}, member.name),
-            member.args?.length > 0 && ['(', member.args.flatMap((/** @type {Field} */ argument, /** @type {number} */ index) => [index > 0 && ', ', ...this.#argument(argument)]), ')'],
-            member.type && [': ', this.#link(member.type)], member.defaultValue ? ` = ${shown(member.defaultValue, 80)}` : ''),
-          type.fields && !type.name.startsWith('__') && h('button', { test: 'insert-field', 'aria-label': `Insert ${member.name} into the document`, onclick: () => this.#insert(type, member) }, 'Insert')),
-          ...prose(member), member.args?.filter((/** @type {Field} */ argument) => argument.description).map((/** @type {Field} */ argument) => h('p', { class: 'quiet' }, `${argument.name}: ${shown(argument.description, 400)}`))))),
+            member.args?.length > 0 && ['(',
+              member.args.flatMap((/** @type {Field} */ argument, /** @type {number} */ index) =>
+              [index > 0 && ', ', ...this.#argument(argument)]), ')'],
+            member.type && [': ', this.#link(member.type)],
+              member.defaultValue ? ` = ${shown(member.defaultValue, 80)}` : ''),
+          type.fields && !type.name.startsWith('__')
+            && h('button', { test: 'insert-field', 'aria-label': `Insert ${member.name} into the document`,
+            onclick: () => this.#insert(type, member) }, 'Insert')),
+          ...prose(member), member.args?.filter((/** @type {Field} */ argument) =>
+            argument.description).map((/** @type {Field} */ argument) =>
+            h('p', { class: 'quiet' }, `${argument.name}: ${shown(argument.description, 400)}`))))),
         names('Used by', uses)));
     this.#page.querySelector('.aim')?.scrollIntoView({ block: 'center' });
   }
@@ -1306,11 +1581,16 @@ class Schema extends HTMLElement {
   /** What to ask of a type when nothing is said: its scalars; where it has none of interest, what it leads to.
    *  @type {(name: string, depth?: number) => string} */
   #selection = (name, depth = 4) => {
-    const fields = /** @type {Field[]} */ (this.#types.get(name)?.fields ?? []).filter(({ args, isDeprecated }) => !isDeprecated && !args?.some(({ type, defaultValue }) => type.kind === 'NON_NULL' && !defaultValue));
+    const fields = /** @type {Field[]} */ (this.#types.get(name)?.fields
+      ?? []).filter(({ args, isDeprecated }) => !isDeprecated
+      && !args?.some(({ type, defaultValue }) => type.kind === 'NON_NULL' && !defaultValue));
     const isPlain = (/** @type {Field} */ { type }) => ['SCALAR', 'ENUM'].includes(this.#types.get(named(type))?.kind);
-    const scalars = fields.filter((field) => isPlain(field) && !['clientMutationId', 'cursor'].includes(field.name)).slice(0, 8).map((field) => field.name);
-    const ways = depth > 0 && (!scalars.length || fields.some((field) => field.name === 'node')) ? fields.filter((field) => !isPlain(field) && field.name !== 'pageInfo').slice(0, 2) : [];
-    return (this.#types.get(name)?.kind === 'SCALAR' || this.#types.get(name)?.kind === 'ENUM' ? '' : ` { ${[...scalars, ...ways.map((field) => field.name + this.#selection(named(field.type), depth - 1))].join(' ') || '__typename'} }`);
+    const scalars = fields.filter((field) => isPlain(field)
+      && !['clientMutationId', 'cursor'].includes(field.name)).slice(0, 8).map((field) => field.name);
+    const ways = depth > 0 && (!scalars.length || fields.some((field) => field.name === 'node'))
+      ? fields.filter((field) => !isPlain(field) && field.name !== 'pageInfo').slice(0, 2) : [];
+    return (this.#types.get(name)?.kind === 'SCALAR' || this.#types.get(name)?.kind === 'ENUM' ? ''
+      : ` { ${[...scalars, ...ways.map((field) => field.name + this.#selection(named(field.type), depth - 1))].join(' ') || '__typename'} }`);
   };
   /** A value to begin with.
    *  @returns {any} */
@@ -1319,7 +1599,11 @@ class Schema extends HTMLElement {
     if (of.kind === 'LIST') return [];
     const definition = this.#types.get(/** @type {string} */ (of.name));
     if (definition?.kind === 'ENUM') return definition.enumValues[0]?.name;
-    if (definition?.kind === 'INPUT_OBJECT') return depth > 0 ? Object.fromEntries(definition.inputFields.filter((/** @type {Field} */ field) => field.type.kind === 'NON_NULL' && !field.defaultValue).map((/** @type {Field} */ field) => [field.name, this.#sample(field.type, depth - 1)])) : {};
+    if (definition?.kind === 'INPUT_OBJECT')
+      return depth > 0 ? Object.fromEntries(definition.inputFields.filter((/** @type {Field} */ field) =>
+      field.type.kind === 'NON_NULL'
+      && !field.defaultValue).map((/** @type {Field} */ field) => [field.name, this.#sample(field.type, depth - 1)]))
+      : {};
     return /** @type {any} */ ({ Int: 0, Float: 0, Boolean: false })[of.name ?? ''] ?? '';
   }
   /** A root field becomes an operation of its own, in a new tab; another is written at the caret. */
@@ -1328,8 +1612,11 @@ class Schema extends HTMLElement {
     const call = `${field.name}${needed.length ? `(${needed.map(({ name }) => `${name}: $${name}`).join(', ')})` : ''}${this.#selection(named(field.type))}`;
     const root = this.#roots.indexOf(type.name);
     if (root < 0) return explorer().operations.insert(call);
-    const definitions = needed.length ? `(${needed.map((argument) => `$${argument.name}: ${written(argument.type)}`).join(', ')})` : '';
-    const variables = needed.length ? JSON.stringify(Object.fromEntries(needed.map((argument) => [argument.name, this.#sample(argument.type)])), null, 2) : '';
+    const definitions = needed.length
+      ? `(${needed.map((argument) => `$${argument.name}: ${written(argument.type)}`).join(', ')})` : '';
+    const variables = needed.length
+      ? JSON.stringify(Object.fromEntries(needed.map((argument) => [argument.name, this.#sample(argument.type)])),
+      null, 2) : '';
     const name = field.name[0]?.toUpperCase() + field.name.slice(1);
     explorer().operations.open(`${['query', 'mutation', 'subscription'][root]} ${name}${definitions} {\n  ${call}\n}\n`, variables);
     place.go('operations');
@@ -1343,74 +1630,118 @@ const pageOfEvents = 100;
 class Data extends HTMLElement {
   /** The event that is shown; null is the newest one, whichever that is. */ at = /** @type {number | null} */ (null);
   type = ''; record = ''; field = ''; #first = 1; #log = '';
-  #loading = new Newest(); #more = new Newest(); #eventPages = new Newest(); #side = new Newest(); #blames = new Newest();
+  #loading = new Newest(); #more = new Newest(); #eventPages = new Newest(); #side = new Newest();
+    #blames = new Newest();
   /** @type {Map<number, LogEvent[]>} */ #pages = new Map(); #wanted = '';
   /** @type {LogEvent[] | null} */ #found = null; #foundAll = true;
   /** @type {StoredRecord[]} */ #rows = []; #columns = /** @type {string[]} */ ([]); #isWhole = false; #isShort = '';
   /** @type {Map<string, Record<string, unknown>>} */ #before = new Map(); #beforeIsWhole = false; #beforeOf = '';
   /** @type {Map<string, number>} */ #counts = new Map();
-  /** @type {any} */ #answer = undefined; #isAsking = false;
-  #remember = later(() => !this.hidden && history.replaceState(null, '', place.text('data', { type: this.type, record: this.record, field: this.field, at: this.at })), 250);
+  /** @type {any} */ #answer = undefined; #isAsking = false; #isFollowing = false; #isBehind = false; #tableAt = 0;
+  #remember = later(() => !this.hidden
+    && history.replaceState(null, '',
+    place.text('data', { type: this.type, record: this.record, field: this.field, at: this.at })), 250);
 
-  #slider = /** @type {HTMLInputElement} */ (h('input', { type: 'range', min: 1, max: 1, step: 1, value: 1, 'aria-label': 'Event', test: 'timeline', oninput: () => this.seek(Number(this.#slider.value)) }));
-  #number = /** @type {HTMLInputElement} */ (h('input', { type: 'number', min: 1, 'aria-label': 'Go to event', test: 'timeline-number', onchange: () => this.seek(Number(this.#number.value)) }));
+  #slider = /** @type {HTMLInputElement} */ (h('input',
+    { type: 'range', min: 1, max: 1, step: 1, value: 1, 'aria-label': 'Event', test: 'timeline',
+    oninput: () => this.seek(Number(this.#slider.value)) }));
+  #number = /** @type {HTMLInputElement} */ (h('input',
+    { type: 'number', min: 1, 'aria-label': 'Go to event', test: 'timeline-number',
+    onchange: () => this.seek(Number(this.#number.value)) }));
   #label = h('span', { role: 'status', class: 'grow', test: 'timeline-label' });
   #problem = h('p', { class: 'bad', role: 'alert', test: 'data-problem' });
   #types = h('div', { class: 'types', test: 'types' });
   #events = /** @type {Rows} */ (h('relay-rows', { role: 'listbox', 'aria-label': 'Events', test: 'events' }));
-  #kind = /** @type {HTMLSelectElement} */ (h('select', { 'aria-label': 'Kind of event', test: 'events-kind' }, ['', 'genesis', 'schema', 'mutation', 'response', 'revocation', 'update'].map((kind) => h('option', { value: kind }, kind || 'any kind'))));
-  #operation = /** @type {HTMLInputElement} */ (h('input', { placeholder: 'operation', 'aria-label': 'Operation of the event', test: 'events-operation' }));
-  #touched = /** @type {HTMLInputElement} */ (h('input', { placeholder: 'record', 'aria-label': 'Record that the event writes', test: 'events-record' }));
-  #where = /** @type {HTMLInputElement} */ (h('input', { placeholder: 'condition', 'aria-label': 'Condition on the event, as of relay log list --where', test: 'events-where' }));
+  #kind = /** @type {HTMLSelectElement} */ (h('select', { 'aria-label': 'Kind of event', test: 'events-kind' },
+    ['', 'genesis', 'schema', 'mutation', 'response', 'revocation',
+    'update'].map((kind) => h('option', { value: kind }, kind || 'any kind'))));
+  #operation = /** @type {HTMLInputElement} */ (h('input',
+    { placeholder: 'operation', 'aria-label': 'Operation of the event', test: 'events-operation' }));
+  #touched = /** @type {HTMLInputElement} */ (h('input',
+    { placeholder: 'record', 'aria-label': 'Record that the event writes', test: 'events-record' }));
+  #where = /** @type {HTMLInputElement} */ (h('input',
+    { placeholder: 'condition', 'aria-label': 'Condition on the event, as of relay log list --where',
+    test: 'events-where' }));
   #middle = h('section', { class: 'panel lists', 'aria-label': 'Records', test: 'records' });
   #table = /** @type {Rows} */ (h('relay-rows', { role: 'grid', 'aria-label': 'Records', test: 'table' }));
   #title = h('h2', { test: 'table-title' }); #shownOf = h('span', { class: 'quiet', test: 'table-count' });
-  #order = /** @type {HTMLSelectElement} */ (h('select', { 'aria-label': 'Order', test: 'table-order', onchange: () => this.load() }, h('option', { value: 'newest' }, 'newest first'), h('option', { value: 'oldest' }, 'oldest first')));
-  #by = /** @type {HTMLSelectElement} */ (h('select', { 'aria-label': 'Field to filter by', test: 'table-field', onchange: () => this.load() }, h('option', { value: '' }, 'no filter')));
-  #equals = /** @type {HTMLInputElement} */ (h('input', { placeholder: 'value', 'aria-label': 'Value of the field', test: 'table-value', onchange: () => this.load() }));
-  #tableHeader = h('header', {}, this.#title, this.#shownOf, h('span', { class: 'grow' }), this.#order, h('span', { class: 'row narrow' }, this.#by, this.#equals));
+  #order = /** @type {HTMLSelectElement} */ (h('select',
+    { 'aria-label': 'Order', test: 'table-order', onchange: () => this.load() },
+    h('option', { value: 'newest' }, 'newest first'), h('option', { value: 'oldest' }, 'oldest first')));
+  #by = /** @type {HTMLSelectElement} */ (h('select',
+    { 'aria-label': 'Field to filter by', test: 'table-field', onchange: () => this.load() },
+    h('option', { value: '' }, 'no filter')));
+  #equals = /** @type {HTMLInputElement} */ (h('input',
+    { placeholder: 'value', 'aria-label': 'Value of the field', test: 'table-value', onchange: () => this.load() }));
+  #tableHeader = h('header', {}, this.#title, this.#shownOf, h('span', { class: 'grow' }), this.#order,
+    h('span', { class: 'row narrow' }, this.#by, this.#equals));
   #eventBox = h('section', { 'aria-label': 'Event', test: 'event' });
   #blameBox = h('section', { 'aria-label': 'Blame', test: 'blame', hidden: true });
   #whatIfBox = h('section', { 'aria-label': 'What if', test: 'what-if', hidden: true });
-  #a = /** @type {HTMLInputElement} */ (h('input', { type: 'number', min: 0, 'aria-label': 'From event', test: 'diff-a' }));
-  #b = /** @type {HTMLInputElement} */ (h('input', { type: 'number', min: 0, 'aria-label': 'To event', test: 'diff-b' }));
+  #a = /** @type {HTMLInputElement} */ (h('input',
+    { type: 'number', min: 0, 'aria-label': 'From event', test: 'diff-a' }));
+  #b = /** @type {HTMLInputElement} */ (h('input',
+    { type: 'number', min: 0, 'aria-label': 'To event', test: 'diff-b' }));
   #diffBox = h('div', { test: 'diff' });
-  #document = /** @type {HTMLSelectElement} */ (h('select', { 'aria-label': 'Document', test: 'past-document', onchange: () => { this.#answer = undefined; this.load(); } }));
+  #document = /** @type {HTMLSelectElement} */ (h('select',
+    { 'aria-label': 'Document', test: 'past-document', onchange: () => {
+    this.#answer = undefined;
+    this.load();
+  } }));
   #tree = /** @type {Tree} */ (h('relay-tree', { label: 'Result at this event' }));
   #queryNote = h('p', { class: 'quiet', role: 'status' });
 
   connectedCallback() {
     if (this.#slider.isConnected) return;
     this.className = 'data';
-    const button = (/** @type {string} */ text, /** @type {string} */ label, /** @type {string} */ test, /** @type {() => void} */ onclick) => h('button', { class: 'bare', title: label, 'aria-label': label, test, onclick }, text);
+    const button = (/** @type {string} */ text, /** @type {string} */ label, /** @type {string} */ test,
+      /** @type {() => void} */ onclick) => h('button', { class: 'bare', title: label, 'aria-label': label, test, onclick }, text);
     this.append(
       h('section', { class: 'panel timeline', 'aria-label': 'Timeline' },
-        h('div', { class: 'row' }, button('|◀', 'First event', 'timeline-first', () => this.seek(this.#first)), button('◀', 'The event before', 'timeline-previous', () => this.seek(this.#now - 1)), this.#slider,
-          button('▶', 'The next event', 'timeline-next', () => this.seek(this.#now + 1)), h('button', { test: 'timeline-now', onclick: () => this.seek(Infinity) }, 'Now'), this.#number),
+        h('div', { class: 'row' }, button('|◀', 'First event', 'timeline-first', () => this.seek(this.#first)),
+          button('◀', 'The event before', 'timeline-previous', () => this.seek(this.#now - 1)), this.#slider,
+          button('▶', 'The next event', 'timeline-next', () => this.seek(this.#now + 1)),
+            h('button', { test: 'timeline-now', onclick: () => this.seek(Infinity) }, 'Now'), this.#number),
         h('div', { class: 'row' }, this.#label), this.#problem),
       h('div', { class: 'stack-of left' },
         h('section', { class: 'panel', 'aria-label': 'Types' }, this.#types),
-        h('section', { class: 'panel lists', 'aria-label': 'Events' }, h('header', { class: 'narrow' }, this.#kind, this.#operation, this.#touched, this.#where), this.#events)),
+        h('section', { class: 'panel lists', 'aria-label': 'Events' },
+          h('header', { class: 'conditions' }, this.#kind, this.#operation, this.#touched, this.#where), this.#events)),
       this.#middle,
-      h('section', { class: 'panel', 'aria-label': 'Event and history' }, h('div', { class: 'body' }, this.#eventBox, this.#whatIfBox, this.#blameBox,
-        h('details', { test: 'compare' }, h('summary', {}, 'Compare two events'), h('div', { class: 'row narrow' }, this.#a, 'to', this.#b, h('button', { test: 'diff-run', onclick: () => this.#compare() }, 'Compare')), this.#diffBox),
-        h('details', { test: 'past-query', ontoggle: () => { this.#offerDocuments(); this.load(); } }, h('summary', {}, 'A query at this event'), h('div', { class: 'row' }, this.#document), this.#queryNote, h('div', { class: 'tall' }, this.#tree)))));
+      h('section', { class: 'panel', 'aria-label': 'Event and history' },
+        h('div', { class: 'body' }, this.#eventBox, this.#whatIfBox, this.#blameBox,
+        h('details', { test: 'compare' }, h('summary', {}, 'Compare two events'),
+          h('div', { class: 'row narrow' }, this.#a, 'to', this.#b,
+          h('button', { test: 'diff-run', onclick: () => this.#compare() }, 'Compare')), this.#diffBox),
+        h('details', { test: 'past-query', ontoggle: () => {
+          this.#offerDocuments();
+          this.load();
+        } }, h('summary', {}, 'A query at this event'), h('div', { class: 'row' }, this.#document), this.#queryNote,
+          h('div', { class: 'tall' }, this.#tree)))));
 
     this.#events.make = (index) => {
       const event = this.#eventAt(index);
       if (!event) return h('div', { class: 'quiet' }, `${this.#found ? '' : this.#first + index}  …`);
-      return h('div', { title: clock(event.time) }, String(event.sequence), '  ', h('span', { class: 'quiet' }, event.kind), '  ', shown(event.operation ?? '', 60));
+      return h('div', { title: clock(event.time) }, String(event.sequence), '  ',
+        h('span', { class: 'quiet' }, event.kind), '  ', shown(event.operation ?? '', 60));
     };
-    this.#events.isSelected = (index) => (this.#found ? this.#found[index]?.sequence : this.#first + index) === this.#now;
+    this.#events.isSelected = (index) =>
+      (this.#found ? this.#found[index]?.sequence : this.#first + index) === this.#now;
     for (const name of ['open', 'move']) this.#events.addEventListener(name, () => {
       const sequence = this.#found ? this.#found[this.#events.active]?.sequence : this.#first + this.#events.active;
       if (sequence) this.seek(sequence, false);
     });
     this.#events.addEventListener('seen', (event) => this.#need(/** @type {CustomEvent} */ (event).detail));
-    for (const field of [this.#kind, this.#operation, this.#touched, this.#where]) field.addEventListener('change', () => this.#search());
+    for (const field of [this.#kind, this.#operation, this.#touched, this.#where])
+      field.addEventListener('change', () => this.#search());
     this.#table.make = (index) => this.#makeRow(/** @type {StoredRecord} */ (this.#rows[index]));
-    this.#table.addEventListener('open', () => { const row = this.#rows[this.#table.active]; if (row) this.#go({ record: row.id }); });
-    this.#table.addEventListener('seen', (event) => { if (/** @type {CustomEvent} */ (event).detail.last > this.#rows.length - 30) this.#loadMore(); });
+    this.#table.addEventListener('open', () => {
+      const row = this.#rows[this.#table.active];
+      if (row) this.#go({ record: row.id });
+    });
+    this.#table.addEventListener('seen', (event) => {
+      if (/** @type {CustomEvent} */ (event).detail.last > this.#rows.length - 30) this.#loadMore();
+    });
     server.addEventListener('head', () => this.#grow());
     // How far the log has come is in every result; where nothing else asks, this does.
     setInterval(() => this.#pulse(), 1_000);
@@ -1445,8 +1776,9 @@ class Data extends HTMLElement {
   }
   /** Loads everything that is shown, at the event that is shown. A newer call cancels this one. */
   load(delay = 0) {
-    this.#loading.run(async (signal) => {
-      const tasks = [this.#loadTypes(signal).then(() => /** @type {Promise<any>} */ (this.record ? this.#loadRecord(signal) : this.#loadTable(signal))), this.#loadEvent(signal), this.#loadQuery(signal)];
+    return this.#loading.run(async (signal) => {
+      const tasks = [this.#loadTypes(signal).then(() =>
+        /** @type {Promise<any>} */ (this.record ? this.#loadRecord(signal) : this.#loadTable(signal))), this.#loadEvent(signal), this.#loadQuery(signal)];
       const outcomes = await Promise.allSettled(tasks);
       if (signal.aborted) return;
       const failure = /** @type {any} */ (outcomes.find(({ status }) => status === 'rejected'));
@@ -1461,7 +1793,9 @@ class Data extends HTMLElement {
     await server.ask({ query: '{ __typename }' }).catch(() => {});
     this.#isAsking = false;
   }
-  #go(/** @type {{ type?: string, record?: string, field?: string }} */ to) { place.go('data', { type: this.type, at: this.at, ...to }); }
+  #go(/** @type {{ type?: string, record?: string, field?: string }} */ to) {
+    place.go('data', { type: this.type, at: this.at, ...to });
+  }
   async #fetchStart() {
     const [oldest] = await lines('/log/events', { after: 0, limit: 1 }).catch(() => []);
     if (oldest && oldest.sequence !== this.#first) { this.#first = oldest.sequence; this.#pages.clear(); }
@@ -1473,7 +1807,18 @@ class Data extends HTMLElement {
     for (const [page, events] of this.#pages) if (events.length < pageOfEvents) this.#pages.delete(page);
     if (this.hidden) return;
     this.#drawLabel();
-    if (this.at === null) this.load(60);
+    this.#follow();
+  }
+  /** Shows the newest event, one load after the other however fast the log grows. */
+  async #follow() {
+    this.#isBehind = this.at === null;
+    if (this.#isFollowing) return;
+    this.#isFollowing = true;
+    while (this.#isBehind && !this.hidden) {
+      this.#isBehind = false;
+      await this.load(60);
+    }
+    this.#isFollowing = false;
   }
   #drawLabel() {
     const head = server.head || 1;
@@ -1500,7 +1845,8 @@ class Data extends HTMLElement {
   #need(/** @type {{ first: number, last: number }} */ { first: from, last }) {
     if (this.#found) { if (last > this.#found.length - 20 && !this.#foundAll) this.#searchMore(); return; }
     /** @type {number[]} */ const missing = [];
-    for (let page = Math.floor(from / pageOfEvents); page * pageOfEvents < last; page += 1) if (!this.#pages.has(page)) missing.push(page);
+    for (let page = Math.floor(from / pageOfEvents); page * pageOfEvents < last; page += 1)
+      if (!this.#pages.has(page)) missing.push(page);
     const wanted = missing.join();
     if (!missing.length || wanted === this.#wanted) return;
     this.#wanted = wanted;
@@ -1518,8 +1864,12 @@ class Data extends HTMLElement {
       this.#drawLabel();
     }, (message) => { this.#problem.textContent = message; setTimeout(() => { this.#wanted = ''; }, 2_000); }, 40);
   }
-  get #conditions() { return { kind: this.#kind.value, operation: this.#operation.value.trim(), record: this.#touched.value.trim(), where: this.#where.value.trim() }; }
+  get #conditions() {
+    return { kind: this.#kind.value, operation: this.#operation.value.trim(), record: this.#touched.value.trim(),
+      where: this.#where.value.trim() };
+  }
   #search() {
+    this.#wanted = '';
     if (!Object.values(this.#conditions).some(Boolean)) {
       this.#found = null;
       this.#events.count = -1;
@@ -1534,7 +1884,8 @@ class Data extends HTMLElement {
     const before = found.at(-1)?.sequence;
     this.#foundAll = true;
     this.#eventPages.run(async (signal) => {
-      const events = await lines('/log/events', { ...this.#conditions, before: before ?? server.head + 1, limit: pageOfEvents }, signal);
+      const events = await lines('/log/events',
+        { ...this.#conditions, before: before ?? server.head + 1, limit: pageOfEvents }, signal);
       this.#problem.textContent = '';
       found.push(...events.sort((a, b) => b.sequence - a.sequence));
       this.#foundAll = events.length < pageOfEvents || found.length >= bounds.foundEvents;
@@ -1548,18 +1899,25 @@ class Data extends HTMLElement {
     const counts = await lines('/explorer/types', { at: this.at }, signal);
     this.#counts = new Map(counts.map(({ type, count }) => [type, count]));
     if (!this.record) this.type ||= counts[0]?.type ?? '';
-    fill(this.#types, ...counts.map(({ type, count }) => h('button', { test: 'type', 'data-type': type, 'aria-pressed': type === this.type, onclick: () => { this.#by.value = ''; this.#go({ type, record: '' }); } }, h('span', {}, shown(type, 60)), h('span', { class: 'quiet' }, number(count)))),
+    fill(this.#types, ...counts.map(({ type, count }) =>
+      h('button', { test: 'type', 'data-type': type, 'aria-pressed': type === this.type, onclick: () => {
+      this.#by.value = '';
+      this.#go({ type, record: '' });
+    } }, h('span', {}, shown(type, 60)), h('span', { class: 'quiet' }, number(count)))),
       ...(counts.length ? [] : [h('p', { class: 'quiet' }, 'No records.')]));
   }
   #question(/** @type {string | undefined} */ after) {
     let value = this.#equals.value;
     try { JSON.parse(value); } catch { value = JSON.stringify(value); }
-    return { type: this.type, at: this.at, order: this.#order.value, after, limit: 100, ...(this.#by.value && { field: this.#by.value, value }) };
+    // Further pages are of the moment that the first one showed.
+    return { type: this.type, at: this.at ?? (after && this.#tableAt), order: this.#order.value, after, limit: 100,
+      ...(this.#by.value && { field: this.#by.value, value }) };
   }
   async #loadTable(/** @type {AbortSignal} */ signal) {
     this.#more.cancel();
     if (!this.type) return fill(this.#middle, h('p', { class: 'empty' }, 'Nothing is stored at this event.'));
     const question = this.#question(undefined);
+    this.#tableAt = server.head;
     const rows = await lines('/explorer/records', question, signal);
     const of = JSON.stringify([this.type, this.#order.value, question.field, question.value]);
     this.#before = of === this.#beforeOf ? new Map(this.#rows.map(({ id, fields }) => [id, fields])) : new Map();
@@ -1585,13 +1943,19 @@ class Data extends HTMLElement {
     const fields = new Set(this.#rows.slice(0, 1_000).flatMap(({ fields: each }) => Object.keys(each)));
     this.#columns = [...fields].slice(0, bounds.columns);
     const chosen = this.#by.value;
-    this.#by.replaceChildren(h('option', { value: '' }, 'no filter'), ...[...new Set([...fields, ...(chosen ? [chosen] : [])])].map((field) => h('option', { value: field }, shown(field, 60))));
+    this.#by.replaceChildren(h('option', { value: '' }, 'no filter'),
+      ...[...new Set([...fields, ...(chosen ? [chosen] : [])])].map((field) =>
+      h('option', { value: field }, shown(field, 60))));
     this.#by.value = chosen;
     this.#title.textContent = shown(this.type, 60);
     const count = this.#counts.get(this.type) ?? 0;
-    this.#shownOf.textContent = [chosen ? `${number(this.#rows.length)}${this.#isWhole ? '' : '+'} of ${number(count)} match` : counted(count, 'record'), this.#isShort === 'loading more' ? '' : this.#isShort, fields.size > bounds.columns ? `${bounds.columns} of ${fields.size} fields` : ''].filter(Boolean).join(' · ');
+    this.#shownOf.textContent =
+      [chosen ? `${number(this.#rows.length)}${this.#isWhole ? '' : '+'} of ${number(count)} match`
+      : counted(count, 'record'), this.#isShort === 'loading more' ? '' : this.#isShort,
+      fields.size > bounds.columns ? `${bounds.columns} of ${fields.size} fields` : ''].filter(Boolean).join(' · ');
     if (this.#table.parentNode !== this.#middle) fill(this.#middle, this.#tableHeader, this.#table);
-    this.#table.head = this.#cells(h('div', { role: 'row', 'aria-rowindex': 1 }, ['id', ...this.#columns].map((column) => h('span', { role: 'columnheader' }, shown(column, 60)))));
+    this.#table.head = this.#cells(h('div', { role: 'row', 'aria-rowindex': 1 },
+      ['id', ...this.#columns].map((column) => h('span', { role: 'columnheader' }, shown(column, 60)))));
     this.#table.show(this.#rows.length);
   }
   #cells(/** @type {HTMLElement} */ row) {
@@ -1602,61 +1966,98 @@ class Data extends HTMLElement {
   #makeRow(/** @type {StoredRecord} */ { id, fields }) {
     const before = this.#before.get(id);
     const isNew = !before && this.#beforeIsWhole;
-    return this.#cells(h('div', { class: isNew ? 'added' : null, 'data-mark': isNew ? 'added' : null, 'data-record': id }, h('span', { role: 'gridcell' }, shown(id, 60)),
+    return this.#cells(h('div',
+      { class: isNew ? 'added' : null, 'data-mark': isNew ? 'added' : null, 'data-record': id },
+      h('span', { role: 'gridcell' }, shown(id, 60)),
       this.#columns.map((column) => {
         const mark = before && !same(before[column], fields[column]) ? 'changed' : null;
-        return h('bdi', { role: 'gridcell', class: `${mark ?? ''} value-${typeOf(fields[column])}`, 'data-mark': mark }, column in fields ? brief(fields[column], 120) : '');
+        return h('bdi', { role: 'gridcell', class: `${mark ?? ''} value-${typeOf(fields[column])}`,
+          'data-mark': mark }, column in fields ? brief(fields[column], 120) : '');
       })));
   }
 
   /** A value of a record, with its links as links. */
   #value(/** @type {any} */ value) {
-    const link = (/** @type {any} */ id) => (typeof id === 'string' ? h('button', { class: 'link mono', test: 'record-link', onclick: () => this.#go({ record: id, type: '' }) }, h('bdi', {}, shown(id, 80))) : h('span', { class: 'quiet' }, 'null'));
+    const link = (/** @type {any} */ id) =>
+      (typeof id === 'string' ? h('button',
+      { class: 'link mono', test: 'record-link', onclick: () => this.#go({ record: id, type: '' }) },
+      h('bdi', {}, shown(id, 80))) : h('span', { class: 'quiet' }, 'null'));
     if (isObject(value) && typeof value.ref === 'string') return link(value.ref);
     if (isObject(value) && Array.isArray(value.refs)) {
       const most = 50;
-      return h('div', {}, value.refs.length ? '' : h('span', { class: 'quiet' }, 'no links'), value.refs.slice(0, most).map((/** @type {any} */ id) => h('div', {}, link(id))), value.refs.length > most && h('span', { class: 'quiet' }, `and ${number(value.refs.length - most)} more`));
+      return h('div', {}, value.refs.length ? '' : h('span', { class: 'quiet' }, 'no links'),
+        value.refs.slice(0, most).map((/** @type {any} */ id) => h('div', {}, link(id))),
+        value.refs.length > most && h('span', { class: 'quiet' }, `and ${number(value.refs.length - most)} more`));
     }
     const whole = typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? 'nothing';
-    return h('span', {}, h('bdi', { class: `mono value-${typeOf(value)}` }, brief(value)), whole.length > bounds.cell && [' ', h('button', { class: 'link', onclick: () => showText('Value', whole) }, 'Show all')]);
+    return h('span', {}, h('bdi', { class: `mono value-${typeOf(value)}` }, brief(value)),
+      whole.length > bounds.cell
+      && [' ', h('button', { class: 'link', onclick: () => showText('Value', whole) }, 'Show all')]);
   }
   async #loadRecord(/** @type {AbortSignal} */ signal) {
     const id = this.record;
     const [record] = /** @type {StoredRecord[]} */ (await lines('/log/state', { record: id, at: this.at }, signal));
     if (record) this.type = record.type;
-    for (const button of this.#types.querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.dataset.type === this.type));
+    for (const button of this.#types.querySelectorAll('button'))
+      button.setAttribute('aria-pressed', String(button.dataset.type === this.type));
     const key = `record ${id}`;
     const before = this.#beforeOf === key ? this.#before.get(id) : undefined;
     [this.#beforeOf, this.#before] = [key, new Map(record ? [[id, record.fields]] : [])];
-    const tools = [['Blame all fields', 'blame-all', () => this.#go({ record: id, field: '*' })], ['Its events', 'record-events', () => { this.#touched.value = id; this.#search(); }], ['Export its history', 'export', () => this.#export(id)]];
+    const tools = [['Blame all fields', 'blame-all', () => this.#go({ record: id, field: '*' })],
+      ['Its events', 'record-events', () => {
+      this.#touched.value = id;
+      this.#search();
+    }], ['Export its history', 'export', () => this.#export(id)]];
     const fields = Object.entries(record?.fields ?? {});
-    fill(this.#middle, 
-      h('header', {}, h('button', { class: 'bare', test: 'record-back', onclick: () => this.#go({ record: '', field: '' }) }, `‹ ${shown(this.type || 'All', 60)}`), h('h2', { test: 'record-title', class: 'mono' }, shown(id, 120)), h('span', { class: 'grow' }),
+    fill(this.#middle,
+      h('header', {}, h('button',
+        { class: 'bare', test: 'record-back', onclick: () => this.#go({ record: '', field: '' }) },
+        `‹ ${shown(this.type || 'All', 60)}`), h('h2', { test: 'record-title', class: 'mono' }, shown(id, 120)),
+        h('span', { class: 'grow' }),
         tools.map(([text, test, onclick]) => h('button', { test, onclick }, text))),
-      h('div', { class: 'body', tabindex: 0, role: 'group', 'aria-label': `Record ${shown(id, 80)}` }, record ? h('table', { test: 'record' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Field'), h('th', { scope: 'col' }, 'Value'), h('th', { scope: 'col' }, h('span', { class: 'seen-by-readers' }, 'Blame')))),
+      h('div', { class: 'body', tabindex: 0, role: 'group', 'aria-label': `Record ${shown(id, 80)}` },
+        record ? h('table', { test: 'record' },
+        h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Field'), h('th', { scope: 'col' }, 'Value'),
+        h('th', { scope: 'col' }, h('span', { class: 'seen-by-readers' }, 'Blame')))),
         h('tbody', {}, fields.map(([field, value]) => {
           const mark = before && !same(before[field], value) ? 'changed' : null;
-          return h('tr', { class: mark, 'data-mark': mark, 'data-field': field }, h('th', { scope: 'row' }, h('bdi', {}, shown(field, 80))), h('td', {}, this.#value(value)), h('td', {}, h('button', { class: 'bare', test: 'blame-field', 'aria-label': `Blame ${shown(field, 80)}`, onclick: () => this.#go({ record: id, field }) }, 'Blame')));
-        }))) : h('p', { class: 'empty', test: 'record-missing' }, `This record does not exist at event ${number(this.#now)}.`)));
+          return h('tr', { class: mark, 'data-mark': mark, 'data-field': field },
+            h('th', { scope: 'row' }, h('bdi', {}, shown(field, 80))), h('td', {}, this.#value(value)),
+            h('td', {}, h('button', { class: 'bare', test: 'blame-field', 'aria-label': `Blame ${shown(field, 80)}`,
+            onclick: () => this.#go({ record: id, field }) }, 'Blame')));
+        }))) : h('p', { class: 'empty', test: 'record-missing' },
+          `This record does not exist at event ${number(this.#now)}.`)));
   }
   async #export(/** @type {string} */ record) {
     try {
       const text = await answerOf('/log/blame', { record, limit: bounds.lines });
       const count = text.split('\n').filter(Boolean).length;
       save(`${record}.history.ndjson`, text);
-      tell(count < bounds.lines ? `${counted(count, 'write')}, the newest first.` : `The newest ${number(bounds.lines)} writes; relay blame on the command line has all of them.`);
+      tell(count < bounds.lines ? `${counted(count, 'write')}, the newest first.`
+        : `The newest ${number(bounds.lines)} writes; relay blame on the command line has all of them.`);
     } catch (error) { tell(messageOf(error)); }
   }
 
   // What an event did, and what else the log can be asked
 
-  #seekLink(/** @type {number} */ sequence) { return h('button', { class: 'link', test: 'seek', onclick: () => this.seek(sequence) }, `event ${number(sequence)}`); }
+  #seekLink(/** @type {number} */ sequence) {
+    return h('button', { class: 'link', test: 'seek', onclick: () => this.seek(sequence) },
+      `event ${number(sequence)}`);
+  }
   #changes(/** @type {Change[]} */ changes) {
     const most = 200;
-    return [h('ul', { class: 'changes', test: 'changes' }, changes.slice(0, most).map(({ record = '', field = '', before, after, change }) => h('li', {},
-      h('button', { class: 'link mono', title: 'Blame this field', test: 'change', onclick: () => this.#go({ record, type: '', field: field === '__typename' ? '*' : field }) }, h('bdi', {}, `${shown(record, 60)}.${shown(field, 60)}`)), h('br'),
-      change ? h('bdi', { class: 'mono' }, spliced(change.splice)) : [h('bdi', { class: 'mono quiet' }, brief(before)), ' → ', h('bdi', { class: `mono value-${typeOf(after)}` }, brief(after))]))),
-    changes.length > most && h('p', { class: 'quiet' }, `and ${number(changes.length - most)} more `, h('button', { class: 'link', onclick: () => save('changes.ndjson', changes.map((change) => `${JSON.stringify(change)}\n`).join('')) }, 'All as a file'))];
+    return [h('ul', { class: 'changes', test: 'changes' },
+      changes.slice(0, most).map(({ record = '', field = '', before, after, change }) => h('li', {},
+      h('button', { class: 'link mono', title: 'Blame this field', test: 'change',
+        onclick: () => this.#go({ record, type: '', field: field === '__typename' ? '*' : field }) },
+        h('bdi', {}, `${shown(record, 60)}.${shown(field, 60)}`)), h('br'),
+      change ? h('bdi', { class: 'mono' }, spliced(change.splice))
+        : [h('bdi', { class: 'mono quiet' }, brief(before)), ' → ',
+        h('bdi', { class: `mono value-${typeOf(after)}` }, brief(after))]))),
+    changes.length > most && h('p', { class: 'quiet' }, `and ${number(changes.length - most)} more `,
+      h('button', { class: 'link',
+      onclick: () => save('changes.ndjson', changes.map((change) => `${JSON.stringify(change)}\n`).join('')) },
+      'All as a file'))];
   }
   async #loadEvent(/** @type {AbortSignal} */ signal) {
     const sequence = this.#now;
@@ -1664,39 +2065,57 @@ class Data extends HTMLElement {
     const [event] = await lines('/log/event', { sequence }, signal);
     if (!event) return fill(this.#eventBox, h('p', { class: 'quiet' }, `Event ${number(sequence)} cannot be read.`));
     const given = JSON.stringify(event.arguments ?? null, null, 2);
-    fill(this.#eventBox, 
-      h('h2', { test: 'event-title' }, `Event ${number(sequence)}: ${event.kind}${event.operation ? ` ${shown(event.operation, 80)}` : ''}`),
-      h('p', { class: 'quiet' }, [clock(event.time), event.viewer ? `by ${shown(event.viewer, 80)}` : '', event.mutationId ? `id ${shown(event.mutationId, 80)}` : ''].filter(Boolean).join(' · ')),
+    fill(this.#eventBox,
+      h('h2', { test: 'event-title' },
+        `Event ${number(sequence)}: ${event.kind}${event.operation ? ` ${shown(event.operation, 80)}` : ''}`),
+      h('p', { class: 'quiet' },
+        [clock(event.time), event.viewer ? `by ${shown(event.viewer, 80)}` : '',
+        event.mutationId ? `id ${shown(event.mutationId, 80)}` : ''].filter(Boolean).join(' · ')),
       event.mutation && h('p', {}, 'Asked for by ', this.#seekLink(event.mutation)),
-      event.arguments && h('p', {}, h('span', { class: 'quiet' }, 'Arguments '), h('bdi', { class: 'mono' }, shown(JSON.stringify(event.arguments))), given.length > bounds.cell && [' ', h('button', { class: 'link', onclick: () => showText('Arguments', given) }, 'Show all')]),
-      h('h3', {}, 'What it changed'), ...(event.changes?.length ? this.#changes(event.changes) : [h('p', { class: 'quiet' }, 'Nothing.')]),
-      h('div', { class: 'row' }, h('button', { test: 'what-if-run', onclick: () => this.#whatIf(sequence) }, 'What if it had never been?')));
+      event.arguments && h('p', {}, h('span', { class: 'quiet' }, 'Arguments '),
+        h('bdi', { class: 'mono' }, shown(JSON.stringify(event.arguments))),
+        given.length > bounds.cell
+        && [' ', h('button', { class: 'link', onclick: () => showText('Arguments', given) }, 'Show all')]),
+      h('h3', {}, 'What it changed'),
+        ...(event.changes?.length ? this.#changes(event.changes) : [h('p', { class: 'quiet' }, 'Nothing.')]),
+      h('div', { class: 'row' },
+        h('button', { test: 'what-if-run', onclick: () => this.#whatIf(sequence) }, 'What if it had never been?')));
   }
   #whatIf(/** @type {number} */ sequence) {
     this.#whatIfBox.hidden = false;
     fill(this.#whatIfBox, h('p', { class: 'quiet' }, 'Folding the log without it…'));
     this.#side.run(async (signal) => {
-      const changes = await lines('/explorer/what-if', { skip: sequence }, signal);
-      fill(this.#whatIfBox, h('h3', {}, `Now, without event ${number(sequence)}`), ...(changes.length ? this.#changes(changes) : [h('p', {}, 'Everything would be as it is.')]), h('p', { class: 'quiet' }, 'Every other event writes what it wrote.'));
+      const changes = await lines('/explorer/what-if', { skip: sequence, limit: 1_000 }, signal);
+      fill(this.#whatIfBox, h('h3', {}, `Now, without event ${number(sequence)}`),
+        ...(changes.length ? this.#changes(changes) : [h('p', {}, 'Everything would be as it is.')]),
+        h('p', { class: 'quiet' }, 'Every other event writes what it wrote.'));
     }, (message) => fill(this.#whatIfBox, h('p', { class: 'bad' }, message)));
   }
   #compare() {
     if (!this.#a.value) this.#a.value = String(this.at ?? this.#first);
     if (!this.#b.value) this.#b.value = String(server.head);
     this.#side.run(async (signal) => {
-      const changes = await lines('/log/diff', { a: this.#a.value, b: this.#b.value, record: this.record, limit: 1_000 }, signal);
-      fill(this.#diffBox, h('p', { class: 'quiet' }, `${this.record ? `${shown(this.record, 60)}: ` : ''}${changes.length === 1_000 ? 'the first ' : ''}${counted(changes.length, 'field differs', 'fields differ')}.`), ...this.#changes(changes).filter(Boolean));
+      const changes = await lines('/log/diff',
+        { a: this.#a.value, b: this.#b.value, record: this.record, limit: 1_000 }, signal);
+      fill(this.#diffBox, h('p', { class: 'quiet' },
+        `${this.record ? `${shown(this.record, 60)}: ` : ''}${changes.length === 1_000 ? 'the first ' : ''}${counted(changes.length, 'field differs', 'fields differ')}.`), ...this.#changes(changes).filter(Boolean));
     }, (message) => fill(this.#diffBox, h('p', { class: 'bad' }, message)));
   }
   #blame(/** @type {string} */ record, /** @type {string} */ field) {
     this.#blameBox.hidden = false;
-    const title = h('h2', { test: 'blame-title' }, field === '*' ? `Who wrote ${shown(record, 60)}` : `Who wrote ${shown(record, 60)}.${shown(field, 60)}`);
+    const title = h('h2', { test: 'blame-title' },
+      field === '*' ? `Who wrote ${shown(record, 60)}` : `Who wrote ${shown(record, 60)}.${shown(field, 60)}`);
     this.#blames.run(async (signal) => {
-      const writes = await lines('/log/blame', { record, field: field === '*' ? undefined : field, limit: 100 }, signal);
+      const writes = await lines('/log/blame', { record, field: field === '*' ? undefined : field, limit: 100 },
+        signal);
       fill(this.#blameBox, title, h('ul', { class: 'changes', test: 'blame-list' }, writes.map((write) => h('li', {},
-        this.#seekLink(write.sequence), h('span', { class: 'quiet' }, ` ${clock(write.time)} ${shown(write.operation ?? '', 60)}${write.viewer ? ` by ${shown(write.viewer, 60)}` : ''}${write.optimistic ? ' (optimistic)' : ''}`), h('br'),
-        field === '*' && h('bdi', { class: 'mono quiet' }, `${shown(write.field ?? '', 60)} `), h('bdi', { class: 'mono' }, write.change ? spliced(write.change.splice) : brief(write.value))))),
-      writes.length === 0 && h('p', { class: 'quiet' }, 'Nobody has.'), writes.length === 100 && h('p', { class: 'quiet' }, 'The newest 100 are shown; the export has more.'));
+        this.#seekLink(write.sequence),
+          h('span', { class: 'quiet' },
+          ` ${clock(write.time)} ${shown(write.operation ?? '', 60)}${write.viewer ? ` by ${shown(write.viewer, 60)}` : ''}${write.optimistic ? ' (optimistic)' : ''}`), h('br'),
+        field === '*' && h('bdi', { class: 'mono quiet' }, `${shown(write.field ?? '', 60)} `),
+          h('bdi', { class: 'mono' }, write.change ? spliced(write.change.splice) : brief(write.value))))),
+      writes.length === 0 && h('p', { class: 'quiet' }, 'Nobody has.'),
+        writes.length === 100 && h('p', { class: 'quiet' }, 'The newest 100 are shown; the export has more.'));
     }, (message) => fill(this.#blameBox, title, h('p', { class: 'bad' }, message)));
   }
 
@@ -1704,9 +2123,14 @@ class Data extends HTMLElement {
 
   #offerDocuments() {
     const chosen = this.#document.value;
-    const documents = explorer().operations.tabs.flatMap((tab) => operationsOf(tab.text).filter(({ kind, isLive }) => kind === 'query' && !isLive).map((operation) => ({ tab, operation })));
-    this.#document.replaceChildren(...documents.map(({ tab, operation }) => h('option', { value: JSON.stringify({ query: tab.text, variables: tab.variables, name: operation.name }) }, shown(operation.name || operation.field || 'query', 60))));
-    if ([.../** @type {any} */ (this.#document.options)].some((option) => option.value === chosen)) this.#document.value = chosen;
+    const documents = explorer().operations.tabs.flatMap((tab) =>
+      operationsOf(tab.text).filter(({ kind, isLive }) => kind === 'query'
+      && !isLive).map((operation) => ({ tab, operation })));
+    this.#document.replaceChildren(...documents.map(({ tab, operation }) =>
+      h('option', { value: JSON.stringify({ query: tab.text, variables: tab.variables, name: operation.name }) },
+      shown(operation.name || operation.field || 'query', 60))));
+    if ([.../** @type {any} */ (this.#document.options)].some((option) => option.value === chosen))
+      this.#document.value = chosen;
   }
   async #loadQuery(/** @type {AbortSignal} */ signal) {
     if (!(/** @type {HTMLDetailsElement} */ (this.#document.closest('details')).open)) return;
@@ -1714,7 +2138,8 @@ class Data extends HTMLElement {
     const { query, variables: text, name } = JSON.parse(this.#document.value);
     const variables = Operations.variables(text, (wrong) => { this.#queryNote.textContent = wrong; });
     if (!variables) return;
-    const answer = await server.ask({ query, variables, ...(name && { operationName: name }), ...(this.at !== null && { extensions: { relay: { at: this.at } } }) }, signal);
+    const answer = await server.ask({ query, variables, ...(name && { operationName: name }),
+      ...(this.at !== null && { extensions: { relay: { at: this.at } } }) }, signal);
     const result = answer.errors ? answer : answer.data;
     delete result.extensions;
     if (this.#answer !== undefined) this.#tree.show(result, this.#answer); else this.#tree.show(result);
@@ -1727,29 +2152,45 @@ class Data extends HTMLElement {
 
 /** @typedef {{ time: number, values: Map<string, number> }} Sample */
 const total = (/** @type {string} */ name) => (/** @type {Sample} */ { values }) => values.get(name);
-const rate = (/** @type {string} */ name, factor = 1) => (/** @type {Sample} */ now, /** @type {Sample | undefined} */ before) => {
+const rate = (/** @type {string} */ name, factor = 1) =>
+  (/** @type {Sample} */ now, /** @type {Sample | undefined} */ before) => {
   const [a, b] = [before?.values.get(name), now.values.get(name)];
-  return a === undefined || b === undefined || !before || b < a ? undefined : (b - a) / ((now.time - before.time) / 1000) * factor;
+  return a === undefined || b === undefined || !before || b < a ? undefined
+    : (b - a) / ((now.time - before.time) / 1000) * factor;
 };
-const ratio = (/** @type {string} */ above, /** @type {string} */ below, factor = 1) => (/** @type {Sample} */ now, /** @type {Sample | undefined} */ before) => {
+const ratio = (/** @type {string} */ above, /** @type {string} */ below, factor = 1) =>
+  (/** @type {Sample} */ now, /** @type {Sample | undefined} */ before) => {
   const [a, b] = [rate(above)(now, before), rate(below)(now, before)];
   return a === undefined || b === undefined ? undefined : b === 0 ? 0 : a / b * factor;
 };
-const bytes = (/** @type {number} */ count) => (count < 1024 ? `${Math.round(count)} B` : count < 1024 ** 2 ? `${(count / 1024).toFixed(1)} KiB` : count < 1024 ** 3 ? `${(count / 1024 ** 2).toFixed(1)} MiB` : `${(count / 1024 ** 3).toFixed(2)} GiB`);
-const plain = (/** @type {number} */ count) => (count >= 100 || Number.isInteger(count) ? number(Math.round(count)) : count.toPrecision(2));
+const bytes = (/** @type {number} */ count) =>
+  (count < 1024 ? `${Math.round(count)} B` : count < 1024 ** 2 ? `${(count / 1024).toFixed(1)} KiB` : count < 1024 ** 3
+  ? `${(count / 1024 ** 2).toFixed(1)} MiB` : `${(count / 1024 ** 3).toFixed(2)} GiB`);
+const plain = (/** @type {number} */ count) =>
+  (count >= 100 || Number.isInteger(count) ? number(Math.round(count)) : count.toPrecision(2));
 /** @type {[string, (now: Sample, before?: Sample) => number | undefined, (value: number) => string][]} */
 const plots = [
-  ['Mutations a second', rate('relay_commits_total'), plain], ['Queries a second', rate('relay_operations_total{kind="query"}'), plain],
-  ['Results sent a second', rate('relay_deliveries_total'), plain], ['Live executions a second', rate('relay_executions_total'), plain],
-  ['Executions saved a second', rate('relay_executions_saved_total'), plain], ['Connections', total('relay_connections'), plain],
+  ['Mutations a second', rate('relay_commits_total'), plain],
+    ['Queries a second', rate('relay_operations_total{kind="query"}'), plain],
+  ['Results sent a second', rate('relay_deliveries_total'), plain],
+    ['Live executions a second', rate('relay_executions_total'), plain],
+  ['Executions saved a second', rate('relay_executions_saved_total'), plain],
+    ['Connections', total('relay_connections'), plain],
   ['Subscriptions', total('relay_subscriptions'), plain], ['Live groups', total('relay_subscription_groups'), plain],
-  ['Kept for subscriptions', total('relay_subscription_bytes'), bytes], ['Queued for clients', total('relay_queue_bytes'), bytes],
-  ['Events not yet told', total('relay_lag_events'), plain], ['Mutations waiting', total('relay_waiting_mutations'), plain],
-  ['The writer is busy', rate('relay_fold_seconds_total', 100), (value) => `${value.toFixed(1)} %`], ['Processor', rate('process_cpu_seconds_total', 100), (value) => `${value.toFixed(0)} %`],
-  ['A sync to the disk takes', ratio('relay_log_sync_seconds_total', 'relay_log_syncs_total', 1000), (value) => `${value.toFixed(2)} ms`], ['Appends that share a sync', total('relay_log_appends_per_sync'), plain],
-  ['Waiting for the disk', total('relay_log_waiting_bytes'), bytes], ['Written to the log', total('relay_log_bytes_total'), bytes],
-  ['Size of the log', total('relay_log_size_bytes'), bytes], ['Segments', total('relay_log_segments'), plain], ['Checkpoints', total('relay_log_checkpoints'), plain],
-  ['Records', total('relay_records'), plain], ['Newest event', total('relay_sequence'), plain], ['Refused', rate('relay_refusals_total'), plain],
+  ['Kept for subscriptions', total('relay_subscription_bytes'), bytes],
+    ['Queued for clients', total('relay_queue_bytes'), bytes],
+  ['Events not yet told', total('relay_lag_events'), plain],
+    ['Mutations waiting', total('relay_waiting_mutations'), plain],
+  ['The writer is busy', rate('relay_fold_seconds_total', 100), (value) => `${value.toFixed(1)} %`],
+    ['Processor', rate('process_cpu_seconds_total', 100), (value) => `${value.toFixed(0)} %`],
+  ['A sync to the disk takes', ratio('relay_log_sync_seconds_total', 'relay_log_syncs_total', 1000),
+    (value) => `${value.toFixed(2)} ms`], ['Appends that share a sync', total('relay_log_appends_per_sync'), plain],
+  ['Waiting for the disk', total('relay_log_waiting_bytes'), bytes],
+    ['Written to the log', total('relay_log_bytes_total'), bytes],
+  ['Size of the log', total('relay_log_size_bytes'), bytes], ['Segments', total('relay_log_segments'), plain],
+    ['Checkpoints', total('relay_log_checkpoints'), plain],
+  ['Records', total('relay_records'), plain], ['Newest event', total('relay_sequence'), plain],
+    ['Refused', rate('relay_refusals_total'), plain],
 ];
 
 /** How the server does: plots from its metrics, while they are looked at, and what its live groups cost. */
@@ -1772,12 +2213,14 @@ class Health extends HTMLElement {
   #poll() {
     if (server.state === 'waiting') return;
     this.#newest.run(async (signal) => {
-      const [metrics, groups] = await Promise.allSettled([answerOf('/metrics', {}, signal), lines('/explorer/groups', {}, signal)]);
+      const [metrics, groups] =
+        await Promise.allSettled([answerOf('/metrics', {}, signal), lines('/explorer/groups', {}, signal)]);
       if (signal.aborted) return;
       if (groups.status === 'fulfilled') this.#drawGroups(groups.value);
       if (metrics.status === 'rejected') throw metrics.reason;
       /** @type {Map<string, number>} */ const values = new Map();
-      for (const [, name, labels, count] of metrics.value.matchAll(/^(\w+)(\{[^}]*\})? (\S+)$/gm)) values.set(`${name}${labels ?? ''}`, Number(count));
+      for (const [, name, labels, count] of metrics.value.matchAll(/^(\w+)(\{[^}]*\})? (\S+)$/gm))
+        values.set(`${name}${labels ?? ''}`, Number(count));
       this.#samples = [...this.#samples.slice(1 - bounds.samples), { time: performance.now(), values }];
       const isFull = values.get('relay_storage_full') === 1;
       this.#note.className = isFull ? 'bad' : 'quiet';
@@ -1794,7 +2237,8 @@ class Health extends HTMLElement {
       const [line, area] = [drawn('polyline', {}), drawn('polyline', { class: 'area' })];
       const svg = drawn('svg', { viewBox: '0 0 100 36', preserveAspectRatio: 'none', role: 'img' });
       svg.append(area, line);
-      drawing = { figure: h('figure', { test: 'plot', 'data-plot': title }, h('figcaption', {}, title), value, svg), value, line, area, svg };
+      drawing = { figure: h('figure', { test: 'plot', 'data-plot': title }, h('figcaption', {}, title), value, svg),
+        value, line, area, svg };
       this.#figures.set(title, drawing);
       this.#plots.append(drawing.figure);
     }
@@ -1804,20 +2248,32 @@ class Health extends HTMLElement {
     const most = Math.max(...known, 1e-9), least = Math.min(...known, 0);
     const newest = /** @type {number} */ (known.at(-1));
     const span = Math.max(30, series.length) - 1;
-    const points = series.flatMap((each, index) => (each === undefined ? [] : [`${(100 - (series.length - 1 - index) * 100 / span).toFixed(2)},${(35 - (each - least) / (most - least) * 33).toFixed(2)}`]));
+    const points = series.flatMap((each, index) =>
+      (each === undefined ? [] : [`${(100 - (series.length - 1 - index) * 100 / span).toFixed(2)},${(35 - (each - least) / (most - least) * 33).toFixed(2)}`]));
     drawing.value.textContent = unit(newest);
     drawing.line.setAttribute('points', points.join(' '));
     drawing.area.setAttribute('points', [`${points[0]?.split(',')[0]},36`, ...points, '100,36'].join(' '));
-    drawing.svg.setAttribute('aria-label', `${title}: ${unit(newest)} now, at most ${unit(most)} since this page looks`);
+    drawing.svg.setAttribute('aria-label',
+      `${title}: ${unit(newest)} now, at most ${unit(most)} since this page looks`);
   }
   #drawGroups(/** @type {{ operation: string, document: string, subscribers: number, runs: number, milliseconds: number }[]} */ groups) {
     const most = 200;
     const heads = ['Operation', 'Subscribers', 'Runs', 'A run', 'All runs'];
-    fill(this.#groups, h('header', {}, h('h2', {}, 'Live groups'), h('span', { class: 'quiet' }, groups.length ? `${number(groups.length)}, those that took longest first` : 'none: nobody has a live query or a subscription open')),
-      groups.length > 0 && h('div', { class: 'body' }, h('table', { test: 'groups' }, h('thead', {}, h('tr', {}, heads.map((head, index) => h('th', { scope: 'col', class: index ? 'number' : null }, head)))),
-        h('tbody', {}, [...groups].sort((a, b) => b.milliseconds - a.milliseconds).slice(0, most).map((group) => h('tr', {},
-          h('td', {}, h('button', { class: 'link', onclick: () => showText(shown(group.operation, 80), group.document) }, shown(group.operation, 80))),
-          h('td', { class: 'number' }, number(group.subscribers)), h('td', { class: 'number' }, number(group.runs)), h('td', { class: 'number' }, `${group.runs ? (group.milliseconds / group.runs).toFixed(3) : '0'} ms`), h('td', { class: 'number' }, `${group.milliseconds.toFixed(1)} ms`)))))));
+    fill(this.#groups, h('header', {}, h('h2', {}, 'Live groups'),
+      h('span', { class: 'quiet' },
+      groups.length ? `${number(groups.length)}, those that took longest first`
+      : 'none: nobody has a live query or a subscription open')),
+      groups.length > 0 && h('div', { class: 'body' },
+        h('table', { test: 'groups' },
+        h('thead', {}, h('tr', {},
+        heads.map((head, index) => h('th', { scope: 'col', class: index ? 'number' : null }, head)))),
+        h('tbody', {}, [...groups].sort((a, b) => b.milliseconds - a.milliseconds).slice(0,
+          most).map((group) => h('tr', {},
+          h('td', {}, h('button', { class: 'link',
+            onclick: () => showText(shown(group.operation, 80), group.document) }, shown(group.operation, 80))),
+          h('td', { class: 'number' }, number(group.subscribers)), h('td', { class: 'number' }, number(group.runs)),
+            h('td', { class: 'number' }, `${group.runs ? (group.milliseconds / group.runs).toFixed(3) : '0'} ms`),
+            h('td', { class: 'number' }, `${group.milliseconds.toFixed(1)} ms`)))))));
   }
 }
 
@@ -1826,29 +2282,48 @@ class Health extends HTMLElement {
 /** The page: its parts, the state of the connection, and the token. */
 class Explorer extends HTMLElement {
   operations = /** @type {Operations} */ (h('relay-operations', { hidden: true }));
-  #parts = /** @type {Record<string, any>} */ ({ operations: this.operations, schema: h('relay-schema', { hidden: true }), data: h('relay-data', { hidden: true }), server: h('relay-health', { hidden: true }) });
-  #links = Object.entries({ operations: 'Operations', schema: 'Schema', data: 'Data', server: 'Server' }).map(([part, title]) => h('a', { href: `#${part}`, test: `part-${part}` }, title));
-  #state = h('button', { class: 'bare connection', test: 'connection', onclick: () => (server.state === 'open' || (server.state === 'refused' && !server.reason) ? this.#askToken() : server.connect()) });
+  #parts = /** @type {Record<string, any>} */ ({ operations: this.operations,
+    schema: h('relay-schema', { hidden: true }), data: h('relay-data', { hidden: true }),
+    server: h('relay-health', { hidden: true }) });
+  #links = Object.entries({ operations: 'Operations', schema: 'Schema', data: 'Data',
+    server: 'Server' }).map(([part, title]) => h('a', { href: `#${part}`, test: `part-${part}` }, title));
+  #state = h('button', { class: 'bare connection', test: 'connection',
+    onclick: () => (server.state === 'open' || (server.state === 'refused' && !server.reason) ? this.#askToken()
+    : server.connect()) });
   #head = h('span', { class: 'quiet', test: 'head' });
   #told = h('span', { class: 'grow' });
-  #banner = h('div', { class: 'banner', role: 'status', hidden: true, test: 'banner' }, this.#told, h('button', { class: 'bare', 'aria-label': 'Dismiss', onclick: () => { this.#banner.hidden = true; } }, '✕'));
+  #banner = h('div', { class: 'banner', role: 'status', hidden: true, test: 'banner' }, this.#told,
+    h('button', { class: 'bare', 'aria-label': 'Dismiss', onclick: () => {
+    this.#banner.hidden = true;
+  } }, '✕'));
   /** @type {HTMLElement | null} */ #asking = null;
   #wasGone = false; #tick = 0;
 
   connectedCallback() {
     this.append(
-      h('header', { class: 'top' }, h('h1', {}, 'Relay'), h('nav', { 'aria-label': 'Parts' }, this.#links), h('span', { class: 'grow' }), this.#head, this.#state,
+      h('header', { class: 'top' }, h('h1', {}, 'Relay'), h('nav', { 'aria-label': 'Parts' }, this.#links),
+        h('span', { class: 'grow' }), this.#head, this.#state,
         h('button', { class: 'bare', test: 'token', onclick: () => this.#askToken() }, 'Token'),
-        h('button', { class: 'bare', 'aria-label': 'Light or dark', title: 'Light or dark', test: 'theme', onclick: () => this.#turnTheme() }, '◐'), h('button', { class: 'bare', 'aria-label': 'Keys', title: 'Keys', test: 'keys', onclick: () => this.#showKeys() }, '?')),
+        h('button', { class: 'bare', 'aria-label': 'Light or dark', title: 'Light or dark', test: 'theme',
+          onclick: () => this.#turnTheme() }, '◐'),
+          h('button', { class: 'bare', 'aria-label': 'Keys', title: 'Keys', test: 'keys',
+          onclick: () => this.#showKeys() }, '?')),
       this.#banner, h('main', {}, Object.values(this.#parts)));
     document.addEventListener('tell', (event) => this.#tell(/** @type {CustomEvent} */ (event).detail));
     server.addEventListener('state', () => this.#drawState());
     server.addEventListener('head', () => { this.#head.textContent = `event ${number(server.head)}`; });
-    server.addEventListener('back', () => { if (this.#wasGone) this.#tell('The server is back. What was running continues.'); this.#wasGone = false; });
+    server.addEventListener('back', () => {
+      if (this.#wasGone) this.#tell('The server is back. What was running continues.');
+      this.#wasGone = false;
+    });
     addEventListener('hashchange', () => this.#show());
     addEventListener('keydown', (event) => {
-      if (event.altKey && !event.ctrlKey && !event.shiftKey && /^Digit[1-4]$/.test(event.code)) { event.preventDefault(); this.#links[Number(event.code.at(-1)) - 1]?.click(); }
-      if (event.key === '?' && !/** @type {HTMLElement} */ (event.target).closest('input, textarea, dialog')) this.#showKeys();
+      if (event.altKey && !event.ctrlKey && !event.shiftKey && /^Digit[1-4]$/.test(event.code)) {
+        event.preventDefault();
+        this.#links[Number(event.code.at(-1)) - 1]?.click();
+      }
+      if (event.key === '?' && !/** @type {HTMLElement} */ (event.target).closest('input, textarea, dialog'))
+        this.#showKeys();
     });
     const theme = kept.read('theme');
     if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
@@ -1860,7 +2335,9 @@ class Explorer extends HTMLElement {
     const { part, parameters } = place.read();
     const name = part && Object.hasOwn(this.#parts, part) ? part : 'operations';
     for (const [each, element] of Object.entries(this.#parts)) element.hidden = each !== name;
-    this.#links.forEach((link) => (link.getAttribute('href') === `#${name}` ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current')));
+    this.#links.forEach((link) =>
+      (link.getAttribute('href') === `#${name}` ? link.setAttribute('aria-current', 'page')
+      : link.removeAttribute('aria-current')));
     document.title = `${name[0]?.toUpperCase()}${name.slice(1)} · Relay explorer`;
     this.#parts[name].shown(parameters);
   }
@@ -1871,13 +2348,17 @@ class Explorer extends HTMLElement {
     this.#state.dataset.state = server.state;
     this.#state.textContent = texts[server.state];
     if (server.state === 'waiting') {
+      if (!this.#wasGone) this.#tell('The server is gone. This page tries to reach it again.');
       this.#wasGone = true;
-      const draw = () => { this.#state.textContent = `Gone; again in ${Math.max(0, Math.ceil((server.retryAt - Date.now()) / 1000))} s`; };
+      const draw = () => {
+        this.#state.textContent = `Gone; again in ${Math.max(0, Math.ceil((server.retryAt - Date.now()) / 1000))} s`;
+      };
       this.#tick = setInterval(draw, 500);
       draw();
-      this.#tell('The server is gone. This page tries to reach it again.');
     } else if (server.state === 'refused') {
-      if (server.reason) this.#tell(shown(server.reason, 400)); else this.#askToken(server.token ? 'The server did not accept this token.' : 'This server asks for a token.');
+      if (server.reason)
+        this.#tell(shown(server.reason, 400));
+        else this.#askToken(server.token ? 'The server did not accept this token.' : 'This server asks for a token.');
     } else if (server.state === 'open') {
       this.#asking?.remove();
       for (const part of Object.values(this.#parts)) if (!part.hidden) part.entered?.();
@@ -1885,29 +2366,40 @@ class Explorer extends HTMLElement {
   }
   #askToken(why = 'Whoever shows a token is let in as what it stands for.') {
     this.#asking?.remove();
-    const field = /** @type {HTMLInputElement} */ (h('input', { type: 'password', autocomplete: 'off', 'aria-label': 'Token', test: 'token-field', value: server.token }));
+    const field = /** @type {HTMLInputElement} */ (h('input',
+      { type: 'password', autocomplete: 'off', 'aria-label': 'Token', test: 'token-field', value: server.token }));
     const use = () => { server.token = field.value.trim(); dialog.close(); server.connect(); };
     field.addEventListener('keydown', (event) => { if (event.key === 'Enter') use(); });
     const dialog = this.#asking = converse('Token', h('p', { test: 'token-why' }, why), field,
-      h('div', { class: 'row' }, h('span', { class: 'quiet grow' }, 'It stays in the memory of this page, and is gone with it.'), h('button', { class: 'main', test: 'token-use', onclick: use }, 'Use it')));
+      h('div', { class: 'row' },
+        h('span', { class: 'quiet grow' }, 'It stays in the memory of this page, and is gone with it.'),
+        h('button', { class: 'main', test: 'token-use', onclick: use }, 'Use it')));
     dialog.addEventListener('close', () => { if (this.#asking === dialog) this.#asking = null; });
     field.focus();
   }
   #turnTheme() {
     const root = document.documentElement;
-    const isDark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+    const isDark = root.dataset.theme ? root.dataset.theme === 'dark'
+      : matchMedia('(prefers-color-scheme: dark)').matches;
     root.dataset.theme = isDark ? 'light' : 'dark';
     kept.write('theme', root.dataset.theme);
   }
   #showKeys() {
-    const keys = [['Alt+1 … Alt+4', 'Operations, Schema, Data, Server'], ['Ctrl+Enter', 'Run the operation at the caret'], ['Ctrl+Space', 'What can be written here'], ['Shift+Alt+F', 'Format the document'], ['Up, Down, Page Up, Page Down, Home, End', 'Move in a list or a tree'],
-      ['Left, Right', 'Close and open a branch; on the timeline, the event before and the next'], ['Enter', 'Open what is chosen: a record, an event, a whole value'], ['Delete', 'On a tab: close it'], ['Escape', 'Close suggestions or a dialog'], ['?', 'This list']];
-    converse('Keys', h('div', { class: 'keys' }, keys.flatMap(([key, text]) => [h('kbd', {}, key), h('span', {}, text)])));
+    const keys = [['Alt+1 … Alt+4', 'Operations, Schema, Data, Server'],
+      ['Ctrl+Enter', 'Run the operation at the caret'], ['Ctrl+Space', 'What can be written here'],
+      ['Shift+Alt+F', 'Format the document'], ['Up, Down, Page Up, Page Down, Home, End', 'Move in a list or a tree'],
+      ['Left, Right', 'Close and open a branch; on the timeline, the event before and the next'],
+        ['Enter', 'Open what is chosen: a record, an event, a whole value'], ['Delete', 'On a tab: close it'],
+        ['Escape', 'Close suggestions or a dialog'], ['?', 'This list']];
+    converse('Keys', h('div', { class: 'keys' },
+      keys.flatMap(([key, text]) => [h('kbd', {}, key), h('span', {}, text)])));
   }
 }
 const explorer = () => /** @type {Explorer} */ (document.querySelector('relay-explorer'));
 
-for (const [name, element] of Object.entries({ rows: Rows, tree: Tree, editor: Editor, run: Run, operations: Operations, schema: Schema, data: Data, health: Health, explorer: Explorer })) customElements.define(`relay-${name}`, element);
+for (const [name, element] of Object.entries({ rows: Rows, tree: Tree, editor: Editor, run: Run,
+  operations: Operations, schema: Schema, data: Data, health: Health,
+  explorer: Explorer })) customElements.define(`relay-${name}`, element);
 document.body.append(h('relay-explorer'));
 </script>
 </body>
