@@ -4,7 +4,8 @@ import HTTPMessages
 import RelayJSON
 import WebSocketIO
 
-/// The pages about the history, `/log/…` and some of `/explorer/…`: who may ask, and what the answers look like. docs/http.md.
+/// The pages about the history, `/log/…` and some of `/explorer/…`: who may ask, and what the answers look like
+/// (docs/http.md).
 struct HistoryPages: Sendable {
     private let desk: HistoryDesk
     private let authentication: Authentication
