@@ -86,6 +86,7 @@ package final class WorkbenchModel {
         // The server may be another one than before.
         if status.state != .connected { isOurs = false }
         if status.connectionCount > last.connectionCount {
+            isOurs = false
             readSchema(after: last.connectionCount == 0 ? .zero : Self.readingDelay)
         }
     }
@@ -98,7 +99,7 @@ package final class WorkbenchModel {
         reading?.cancel()
         reading = Task {
             if delay > .zero { try? await Task.sleep(for: delay) }
-            if Task.isCancelled { return }
+            guard !Task.isCancelled, screen.status.state == .connected else { return }
             let answer: Result<ServerSession.Introspection, any Error>
             do { answer = .success(try await session.introspection()) } catch {
                 answer = .failure(error)
@@ -115,6 +116,7 @@ package final class WorkbenchModel {
             outline = SchemaOutline(introspection.schema, like: outline)
             screen.schema.note = nil
         case .failure(let error):
+            isOurs = false
             outline = nil
             screen.schema.note = "\(error)"
         }
@@ -278,7 +280,7 @@ package final class WorkbenchModel {
         case KeyPress(.enter):
             guard let path = row?.path else { return false }
             // The value is that of this result, whatever comes.
-            runs.shown?.stay()
+            if let number = screen.page.number { runs.shown?.look(at: number) }
             open(.value(path: path, record: row?.record))
             if isOurs, let record = row?.record { ask(for: record) }
         default: return false

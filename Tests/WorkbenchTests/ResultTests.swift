@@ -164,6 +164,24 @@ import TodoFixtures
         #expect(kept.dropAll() > 0 && kept.count == 5_002 && kept.byteCount == 0)
     }
 
+    /// What somebody looks at stays, whatever has to make room.
+    @MainActor @Test func aResultThatIsLookedAtStays() {
+        let run = OperationRun(id: 1, title: "query a", measuresConnection: false)
+        for number in 1...3 {
+            run.results.append(
+                KeptResult(
+                    ReceivedResult(bytes: Array(#"{"data": {"n": \#(number)}}"#.utf8)),
+                    number: number))
+        }
+        run.look(at: 2)
+        _ = run.results.dropAll()
+        let page = ResultPage(.init(pane: .value(path: ["n"], record: nil), run: run.subject))
+        #expect(page.number == 2 && page.rows.first?.pieces.first?.text == "2")
+        run.goOn()
+        let empty = ResultPage(.init(pane: .tree, run: run.subject))
+        #expect(empty.rows.first?.pieces.first?.text.hasPrefix("Its results were dropped") == true)
+    }
+
     /// What is inserted is always an operation of the schema.
     @Test func skeletonsAreValid() throws {
         for name in ["todo.graphql", "tracker.graphql"] {

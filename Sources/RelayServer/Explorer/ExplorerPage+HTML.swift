@@ -1996,7 +1996,7 @@ class Data extends HTMLElement {
   }
   async #loadRecord(/** @type {AbortSignal} */ signal) {
     const id = this.record;
-    const [record] = /** @type {StoredRecord[]} */ (await lines('/log/state', { record: id, at: this.at }, signal));
+    const [record] = /** @type {StoredRecord[]} */ (await lines('/explorer/records', { id, at: this.at }, signal));
     if (record) this.type = record.type;
     for (const button of this.#types.querySelectorAll('button'))
       button.setAttribute('aria-pressed', String(button.dataset.type === this.type));

@@ -203,6 +203,12 @@ final class DocumentEditor {
             default: break
             }
         }
+        // For suggestions that are about to come.
+        let isForSuggestions = [
+            KeyPress(.escape), KeyPress(.character("n"), .control),
+            KeyPress(.character("p"), .control),
+        ].contains(key)
+        if isForSuggestions, checkedRevision != revision, !state.suggestions.isEmpty { return true }
         switch key {
         case KeyPress(.up, .control), KeyPress(.up, .alt), KeyPress(.character("p"), .control):
             if let earlier = history.back(from: text) {

@@ -38,33 +38,26 @@ final class OperationRun: Identifiable {
 
     /// What of it is shown.
     var subject: ResultPage.Subject.Run {
-        let number = place ?? results.count
-        let shown = results[number]
+        let shown = looked ?? results[place ?? results.count]
+        let number = shown?.number ?? 0
         return ResultPage.Subject.Run(
             title: title, state: state, latency: latency, count: results.count,
             droppedCount: results.droppedCount, shown: shown,
             before: shown?.followsGap == true ? nil : results[number - 1])
     }
 
-    /// Whether it stays only as long as a value of the result is looked at.
-    private var staysForValue = false
+    /// The result of which a value is looked at: it stays, also when it is dropped.
+    private var looked: KeptResult?
 
-    /// Stays at the result that is shown.
-    func stay() {
-        guard place == nil else { return }
-        place = results.count
-        staysForValue = true
-    }
+    /// Stays at a result as long as a value of it is looked at.
+    func look(at number: Int) { looked = results[number] }
 
-    /// Goes on with what comes, if it has only stayed.
-    func goOn() {
-        if staysForValue { place = nil }
-        staysForValue = false
-    }
+    /// Goes on with what comes.
+    func goOn() { looked = nil }
 
     /// Goes to another result.
     func move(by step: Int) {
-        staysForValue = false
+        looked = nil
         let (first, last) = (results.droppedCount + 1, results.count)
         guard first <= last else { return }
         let now = place ?? last

@@ -7,6 +7,8 @@ struct ResultPage: Equatable, Sendable {
     /// What there is to say of the result.
     var about = ""
     var rows: [ResultRow] = []
+    /// Which result it is of.
+    var number: Int?
 
     /// What it is to show.
     struct Subject: Sendable {
@@ -48,6 +50,7 @@ struct ResultPage: Equatable, Sendable {
             title = Self.about(run)
             if let result = run.shown {
                 let content = result.content
+                number = result.number
                 about = Self.about(result, content, of: run)
                 if case .value(let path, _) = subject.pane {
                     about =
@@ -55,6 +58,9 @@ struct ResultPage: Equatable, Sendable {
                         + about
                 }
                 Self.add(content, subject, to: &lines)
+            }
+            if run.shown == nil, run.droppedCount > 0 {
+                lines.add("Its results were dropped, to make room for others.", .unconfirmed)
             }
             if case .failed(let reason) = run.state { lines.add(whole: reason, .removed) }
         }
