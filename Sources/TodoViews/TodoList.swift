@@ -21,7 +21,7 @@ private let fragment = graphql(
       completedCount
       todos(first: $count, after: $cursor, complete: $complete)
         @connection(key: "List_todos", filters: ["complete"]) {
-        edges { node { id ...TodoItem_todo } }
+        edges { node { id complete ...TodoItem_todo } }
       }
     }
     """)
@@ -85,7 +85,7 @@ struct TodoRows: View {
         if let user {
             let rows = rows(user.data)
             VStack {
-                Text("\(user.completedCount) of \(user.totalCount) done · \(filter.rawValue)")
+                Text("\(count(of: user, rows)) · \(filter.rawValue)")
                     .bold()
                 List {
                     ForEach(rows) {
@@ -115,6 +115,16 @@ struct TodoRows: View {
             }
             .onKey("a") { isAdding = true }
         }
+    }
+
+    /// Counted here where all of them are, with what waits for the server; otherwise what the server knows.
+    private func count(
+        of user: PaginationFragment<TodoList_user>.Wrapper, _ rows: [Row]
+    ) -> String {
+        guard filter == .all, !user.hasNext else {
+            return "\(user.completedCount) of \(user.totalCount) done"
+        }
+        return "\(rows.count { $0.node.complete }) of \(rows.count) done"
     }
 
     private func add(_ text: String, to user: TodoList_user.Data) {

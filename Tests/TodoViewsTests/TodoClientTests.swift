@@ -199,6 +199,8 @@ struct TodoClientTests {
             pilot?.type("Milk")
             pilot?.press(.enter)
             #expect(pilot?.rows.last == "☐ Milk …")
+            // The count follows what is shown.
+            #expect(pilot?.text.hasPrefix("1 of 3 done") == true)
             pilot = nil
             await session.close()
 

@@ -9,7 +9,7 @@ struct LiveTodosQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"LiveTodosQuery",0,1,["Query",[[1,"user",["id",[2,"TodoList_user",["count",\#
             "complete"]]],"User"]],["count","complete"]],[[[1,"user",["id","totalCount",\#
-            "completedCount",[1,"todos",[[1,"edges",[[1,"node",["id","text","complete",\#
+            "completedCount",[1,"todos",[[1,"edges",[[1,"node",["id","complete","text",\#
             "__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
             "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[["first","count"],\#
             "complete"]],[2,2,"todos","connection","List_todos",0,[["first","count"],\#
@@ -35,6 +35,7 @@ struct LiveTodosQuery: Relay.Operation, Hashable, Sendable {
                 edges {\n\#
                   node {\n\#
                     id\n\#
+                    complete\n\#
                     ...TodoItem_todo\n\#
                     __typename\n\#
                   }\n\#

@@ -9,7 +9,7 @@ struct TodoListQuery: Relay.Operation, Hashable, Sendable {
         artifact: #"""
             [1,"TodoListQuery",0,1,["Query",[[1,"user",["id",[2,"TodoList_user",\#
             ["complete"]]],"User"]],["complete"]],[[[1,"user",["id","totalCount",\#
-            "completedCount",[1,"todos",[[1,"edges",[[1,"node",["id","text","complete",\#
+            "completedCount",[1,"todos",[[1,"edges",[[1,"node",["id","complete","text",\#
             "__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
             "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[[0,"first",20],"complete"]],\#
             [2,2,"todos","connection","List_todos",0,[[0,"first",20],"complete"],\#
@@ -34,6 +34,7 @@ struct TodoListQuery: Relay.Operation, Hashable, Sendable {
                 edges {\n\#
                   node {\n\#
                     id\n\#
+                    complete\n\#
                     ...TodoItem_todo\n\#
                     __typename\n\#
                   }\n\#
@@ -97,11 +98,11 @@ struct TodoList_user: PaginationFragment, Hashable, Sendable {
     static let node = ReaderFragment(
         artifact: #"""
             [1,"TodoList_user",0,["User",["id","totalCount","completedCount",[1,\#
-            "__List_todos_connection",[[1,"edges",[[1,"node",["id",[2,"TodoItem_todo"],\#
-            "__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
-            "hasNextPage"],"PageInfo"]],"TodoConnection",0,"todos",["complete"]]],[["count",\#
-            20],"cursor","complete"],[0,0,0,[[["todos"],["count","cursor"]]],\#
-            ["TodoListPaginationQuery",["node"],"id"]]]]
+            "__List_todos_connection",[[1,"edges",[[1,"node",["id","complete",[2,\#
+            "TodoItem_todo"],"__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",\#
+            ["endCursor","hasNextPage"],"PageInfo"]],"TodoConnection",0,"todos",\#
+            ["complete"]]],[["count",20],"cursor","complete"],[0,0,0,[[["todos"],["count",\#
+            "cursor"]]],["TodoListPaginationQuery",["node"],"id"]]]]
             """#)
     static let metadata = RefetchMetadata(
         path: ["node"], identifierField: "id", operation: TodoListPaginationQuery.self,
@@ -144,10 +145,12 @@ struct TodoList_user: PaginationFragment, Hashable, Sendable {
 
                 struct Todo_node: ReadableRecord, Equatable, Identifiable, TodoItem_todo_Key {
                     var id: String
+                    var complete: Bool
                     var fragment_TodoItem_todo: FragmentPointer
 
                     init(_ record: inout RecordReader) throws {
                         id = try record.string("id")
+                        complete = try record.bool("complete")
                         fragment_TodoItem_todo = record.fragment("TodoItem_todo")
                     }
                 }
@@ -170,7 +173,7 @@ struct TodoListPaginationQuery: Relay.Operation, Hashable, Sendable {
             [1,"TodoListPaginationQuery",0,1,["Query",[[1,"node",[[2,"TodoList_user",\#
             ["count","cursor","complete"]]],0,0,0,["id"]]],[["count",20],"cursor",\#
             "complete","id"]],[[[1,"node",["__typename",[3,"User",["totalCount",\#
-            "completedCount",[1,"todos",[[1,"edges",[[1,"node",["id","text","complete",\#
+            "completedCount",[1,"todos",[[1,"edges",[[1,"node",["id","complete","text",\#
             "__typename"],"Todo"],"cursor"],"TodoEdge",1],[1,"pageInfo",["endCursor",\#
             "hasNextPage"],"PageInfo"]],"TodoConnection",0,0,[["first","count"],["after",\#
             "cursor"],"complete"]],[2,2,"todos","connection","List_todos",0,[["first",\#
@@ -198,6 +201,7 @@ struct TodoListPaginationQuery: Relay.Operation, Hashable, Sendable {
                 edges {\n\#
                   node {\n\#
                     id\n\#
+                    complete\n\#
                     ...TodoItem_todo\n\#
                     __typename\n\#
                   }\n\#
