@@ -30,6 +30,9 @@ struct ExplorerGroupsTests {
             channel.connection.send(OutgoingMessage(.text, message.bytes))
         }
         send(.connectionInit(payload: nil))
+        // Before it is acknowledged, nothing may be asked for.
+        var messages = channel.makeAsyncIterator()
+        _ = await messages.next()
         for (number, document) in documents.enumerated() {
             send(.subscribe(id: String(number), payload: ["query": .string(document)]))
         }
