@@ -162,8 +162,13 @@ package final class OperationCache: Sendable {
         let cost =
             Self.entryBytes + prepared.operation.document.approximateByteCount
             + prepared.operation.keptSelections * Self.selectionBytes
-        entries.withLock { $0.insert(prepared, for: key, cost: cost) }
-        return prepared
+        // If two prepared it at the same time, both use that of the first: equal subscriptions are one group by their
+        // operation.
+        return entries.withLock { entries in
+            if let first = entries.find(key) { return first }
+            entries.insert(prepared, for: key, cost: cost)
+            return prepared
+        }
     }
 
     /// The text of a request's document, which the request may give only by name.

@@ -195,6 +195,28 @@ struct PreparedBoundsTests {
         #expect(!asks(["records": true, "explain": 1]) && !asks(["records": nil]))
     }
 
+    /// Several that ask for the same at the same time get one operation: by it, equal subscriptions are one group, which
+    /// is executed once for all of them.
+    @Test func whoAsksAtTheSameTimeGetsTheSameOperation() async throws {
+        let service = try ServiceUnderTest.todo().service
+        for round in 0..<50 {
+            let cache = OperationCache(schema: service.executable)
+            let request = GraphQLRequest(
+                query: "subscription { user { todos { edges { node { id text } } } } } # \(round)")
+            let operations = await withTaskGroup(of: ObjectIdentifier?.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        (try? cache.operation(for: request, storedRecords: 1))
+                            .map(ObjectIdentifier.init)
+                    }
+                }
+                return await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(operations.count == 1)
+            #expect(!operations.contains(nil))
+        }
+    }
+
     /// The estimate grows with the store.
     @Test func aStreamThatWasAcceptedIsNotMeasuredAgain() throws {
         let schema = try ServiceSchema(Example.text("todo.graphql"))
