@@ -344,8 +344,8 @@ let package = Package(
             of: "Workbench",
             [
                 "Console", "Disk", "GraphQLLanguage", "HTTPMessages", "LoopbackPorts", "RelayJSON",
-                "RelayLink", "RelayServer", "TerminalUI", "Threads", "TodoFixtures", "WebSocketIO",
-                logging,
+                "RelayLink", "RelayServer", "TerminalTesting", "TerminalUI", "Threads",
+                "TodoFixtures", "WebSocketIO", "WebSocketTesting", logging,
             ]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
@@ -389,7 +389,8 @@ let package = Package(
         tests(
             of: "TodoViews",
             [
-                "LoopbackPorts", "RelayNetwork", "RelayServer", "RelayTerminal", "Threads",
+                "LoopbackPorts", "RelayNetwork", "RelayServer", "RelayTerminal", "TerminalTesting",
+                "Threads",
                 "TodoFixtures", "TodoMutations", logging, openCombine("OpenCombine"),
             ]),
         .target(
@@ -438,8 +439,12 @@ let package = Package(
                 "StoreEngine", "Threads", "TodoFixtures", logging, openCombine("OpenCombine"),
             ] + combineTests, path: "Tests/Simulation", exclude: ["Mutants"], swiftSettings: strict),
         .target(
-            name: "WebSocketTesting", dependencies: ["Threads", "WebSocketIO"],
+            name: "WebSocketTesting",
+            dependencies: ["HTTPMessages", "RelayJSON", "Threads", "WebSocketIO"],
             path: "Tests/WebSocketTesting", swiftSettings: strict),
+        .target(
+            name: "TerminalTesting", dependencies: ["BoundedTesting", "TerminalUI"],
+            path: "Tests/TerminalTesting", swiftSettings: strict),
         .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
         .target(
             name: "BoundedTesting", dependencies: ["Threads"], path: "Tests/BoundedTesting",

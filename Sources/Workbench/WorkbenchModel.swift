@@ -84,11 +84,9 @@ package final class WorkbenchModel {
         if status.resumedCount > last.resumedCount { screen.hasResumed = true }
         screen.status = status
         // The server may be another one than before.
-        if status.state != .connected { isOurs = false }
-        if status.connectionCount > last.connectionCount {
-            isOurs = false
-            readSchema(after: last.connectionCount == 0 ? .zero : Self.readingDelay)
-        }
+        let isNew = status.connectionCount > last.connectionCount
+        if isNew || status.state != .connected { isOurs = false }
+        if isNew { readSchema(after: last.connectionCount == 0 ? .zero : Self.readingDelay) }
     }
 
     /// How long a later connection has to last before the schema is read again: a server that ends one connection after
@@ -125,7 +123,8 @@ package final class WorkbenchModel {
     }
 
     private func editorChanged() {
-        screen.note = nil
+        // What is found out of a text that stays has nothing to do with the last key.
+        if editor.state.edited != screen.editor.edited { screen.note = nil }
         screen.editor = editor.state
     }
 

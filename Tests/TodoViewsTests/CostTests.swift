@@ -1,5 +1,6 @@
 import RelayServer
 import RelayTerminal
+import TerminalTesting
 import Testing
 
 @testable import TodoViews

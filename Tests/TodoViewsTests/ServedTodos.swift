@@ -3,6 +3,7 @@ import Logging
 import RelayNetwork
 import RelayServer
 import RelayTerminal
+import TerminalTesting
 import Testing
 import TodoFixtures
 import TodoMutations
@@ -107,24 +108,6 @@ extension TodoSession {
 }
 
 extension Pilot {
-    /// Waits until the screen is as expected; fails after one generous deadline, with what it is instead.
-    func shows(
-        sourceLocation: SourceLocation = #_sourceLocation, _ condition: (String) -> Bool
-    ) async {
-        let deadline = ContinuousClock.now + .testDeadline
-        while !condition(text) {
-            if ContinuousClock.now > deadline {
-                Issue.record("the screen is:\n\(text)", sourceLocation: sourceLocation)
-                return
-            }
-            try? await Task.sleep(for: .milliseconds(1))
-        }
-    }
-
-    func shows(_ part: String, sourceLocation: SourceLocation = #_sourceLocation) async {
-        await shows(sourceLocation: sourceLocation) { $0.contains(part) }
-    }
-
     /// The rows of the list.
     var rows: [String] {
         text.split(separator: "\n").map(String.init).filter {

@@ -4,6 +4,7 @@ import OpenCombine
 import RelayNetwork
 import RelayServer
 import RelayTerminal
+import TerminalTesting
 import Testing
 
 @testable import TodoViews

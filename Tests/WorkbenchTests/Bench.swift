@@ -3,15 +3,16 @@
 import Console
 import Disk
 import Foundation
-import HTTPMessages
 import Logging
 import RelayJSON
 import RelayLink
 import RelayServer
+import TerminalTesting
 import TerminalUI
 import Testing
 import TodoFixtures
 import WebSocketIO
+import WebSocketTesting
 
 @testable import Workbench
 
@@ -64,24 +65,6 @@ extension RetryPolicy {
 }
 
 extension Pilot {
-    /// Waits until the screen is as expected; fails after one generous deadline, with what it is instead.
-    func shows(
-        sourceLocation: SourceLocation = #_sourceLocation, _ condition: (String) -> Bool
-    ) async {
-        let deadline = ContinuousClock.now + .testDeadline
-        while !condition(text) {
-            if ContinuousClock.now > deadline {
-                Issue.record("the screen is:\n\(text)", sourceLocation: sourceLocation)
-                return
-            }
-            try? await Task.sleep(for: .milliseconds(1))
-        }
-    }
-
-    func shows(_ part: String, sourceLocation: SourceLocation = #_sourceLocation) async {
-        await shows(sourceLocation: sourceLocation) { $0.contains(part) }
-    }
-
     /// The colour of a text on the screen; nil if it is not there.
     func color(of part: String) -> Color? {
         guard let buffer else { return nil }
@@ -108,6 +91,19 @@ enum Todos {
         configuration.tokens = tokens
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         return try await Server.start(configuration, logger: logger)
+    }
+
+    /// A workbench at a server of the todo example, which it has read the schema of.
+    @MainActor
+    static func bench(
+        size: Size = Size(width: 100, height: 44), _ body: (Bench) async throws -> Void
+    ) async throws {
+        try await serve { server in
+            let bench = try Bench(port: server.port, size: size)
+            await bench.pilot.shows("▾ query")
+            try await body(bench)
+            await bench.session.close()
+        }
     }
 
     /// Serves while the body runs.
@@ -140,68 +136,23 @@ final class TemporaryFolder: Sendable {
 }
 
 /// A server that knows neither what newer editions of GraphQL have nor our extensions.
-final class PlainServer: HTTPServerHandler, WebSocketHandler {
-    private let answer: @Sendable (_ query: String) -> [String]
-    private let closesAfter: String?
-
+enum PlainServer {
+    /// Serves while the body runs.
     /// - Parameters:
     ///   - closesAfter: an operation with this in it is carried out, and the connection breaks before its answer.
     ///   - answer: the results of an operation, as JSON.
-    init(
-        closesAfter: String? = nil, _ answer: @escaping @Sendable (_ query: String) -> [String]
-    ) {
-        self.closesAfter = closesAfter
-        self.answer = answer
-    }
-
-    func upgrade(_ request: HTTPRequest) -> UpgradeDecision { .accept(self) }
-    func respond(to request: HTTPRequest, with responder: HTTPResponder) {
-        responder.respond(HTTPResponse(status: 404, text: "no"))
-    }
-    func opened(_ connection: WebSocketConnection) {}
-    func closed(_ close: WebSocketClose, on connection: WebSocketConnection) {}
-
-    func received(_ message: WebSocketMessage, on connection: WebSocketConnection) {
-        guard let json = try? JSONValue(parsing: message.bytes) else { return }
-        func send(_ text: String) { connection.send(OutgoingMessage(.text, Array(text.utf8))) }
-        switch json["type"]?.string {
-        case "connection_init": send(#"{"type":"connection_ack"}"#)
-        case "subscribe":
-            let id = (json["id"] ?? .null).text
-            let query = json["payload"]?["query"]?.string ?? ""
-            let results = answer(query)
-            if let closesAfter, query.contains(closesAfter) { return connection.abort() }
-            for result in results {
-                send(#"{"type":"next","id":\#(id),"payload":\#(result)}"#)
-            }
-            send(#"{"type":"complete","id":\#(id)}"#)
-        default: break
-        }
-    }
-
-    /// Serves while the body runs.
     static func serve(
-        isolation: isolated (any Actor)? = #isolation,
+        closesAfter: String? = nil, isolation: isolated (any Actor)? = #isolation,
         _ answer: @escaping @Sendable (_ query: String) -> [String],
         _ body: (_ port: Int) async throws -> Void
     ) async throws {
-        try await serve(PlainServer(answer), body)
-    }
-
-    static func serve(
-        isolation: isolated (any Actor)? = #isolation, _ server: PlainServer,
-        _ body: (_ port: Int) async throws -> Void
-    ) async throws {
-        let loop = try IOLoop.start()
-        do {
-            let http = try await HTTPServer.start(
-                HTTPServer.Options(subprotocols: ["graphql-transport-ws"]), on: loop,
-                handler: server)
-            try await body(http.port)
-        } catch {
-            await loop.stop()
-            throw error
+        let server = AnsweringServer { id, payload in
+            let query = payload["query"]?.string ?? ""
+            let results = answer(query)
+            if let closesAfter, query.contains(closesAfter) { return nil }
+            return results.map { #"{"type":"next","id":"\#(id)","payload":\#($0)}"# }
+                + [#"{"type":"complete","id":"\#(id)"}"#]
         }
-        await loop.stop()
+        try await server.serve(body)
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 import LoopbackPorts
 import RelayJSON
 import RelayServer
+import TerminalTesting
 import TerminalUI
 import Testing
 import Threads
@@ -39,10 +40,8 @@ struct WorkbenchTests {
     }
 
     @Test func whatIsTypedIsCompletedAndRun() async throws {
-        try await Todos.serve { server in
-            let bench = try Bench(port: server.port)
+        try await Todos.bench { bench in
             let pilot = bench.pilot
-            await pilot.shows("todoAdded(userId)")
             pilot.type("{ us")
             await pilot.shows("▶ user User")
             pilot.press(.tab)
@@ -74,10 +73,8 @@ struct WorkbenchTests {
     }
 
     @Test func liveResultsMarkWhatChangedAndAllAreKept() async throws {
-        try await Todos.serve { server in
-            let bench = try Bench(port: server.port)
+        try await Todos.bench { bench in
             let pilot = bench.pilot
-            await pilot.shows("todoAdded(userId)")
             bench.run(Self.list)
             await pilot.shows("result 1 of 1")
             #expect(pilot.text.contains("query user: live"))
@@ -121,10 +118,8 @@ struct WorkbenchTests {
     }
 
     @Test func severalSubscriptionsRunAndOneIsStopped() async throws {
-        try await Todos.serve { server in
-            let bench = try Bench(port: server.port)
+        try await Todos.bench { bench in
             let pilot = bench.pilot
-            await pilot.shows("todoAdded(userId)")
             bench.run(
                 "subscription Added { todoAdded(userId: \"me\") { todoEdge { node { text } } } }")
             bench.run("subscription Gone { todoRemoved(userId: \"me\") { deletedTodoId } }")
@@ -150,10 +145,8 @@ struct WorkbenchTests {
     }
 
     @Test func variablesAreSent() async throws {
-        try await Todos.serve { server in
-            let bench = try Bench(port: server.port)
+        try await Todos.bench { bench in
             let pilot = bench.pilot
-            await pilot.shows("todoAdded(userId)")
             pilot.paste(
                 "query A { nodes(ids: []) { id } } query B($id: ID) { user(id: $id) { userId } }"
             )
@@ -171,10 +164,8 @@ struct WorkbenchTests {
     }
 
     @Test func fieldsOfTheSchemaAreFoundAndInserted() async throws {
-        try await Todos.serve { server in
-            let bench = try Bench(port: server.port)
+        try await Todos.bench { bench in
             let pilot = bench.pilot
-            await pilot.shows("todoAdded(userId)")
             bench.focusSchema()
             pilot.press(.down)
             pilot.press(.enter)
@@ -391,12 +382,14 @@ struct WorkbenchTests {
     /// It knows no ids of mutations, and would carry them out twice.
     @Test func aMutationIsNotSentAgainToAnotherServer() async throws {
         let count = Lock(0)
-        let server = PlainServer(closesAfter: "pay") { query in
-            if query.contains("__schema") { return [#"{"errors": [{"message": "off"}]}"#] }
-            count.withLock { $0 += 1 }
-            return []
-        }
-        try await PlainServer.serve(server) { port in
+        try await PlainServer.serve(
+            closesAfter: "pay",
+            { query in
+                if query.contains("__schema") { return [#"{"errors": [{"message": "off"}]}"#] }
+                count.withLock { $0 += 1 }
+                return []
+            }
+        ) { port in
             let bench = try Bench(port: port)
             await bench.pilot.shows("off")
             bench.run("mutation { pay }")
@@ -425,9 +418,7 @@ struct WorkbenchTests {
     /// Everything has some room, also where there is little.
     @Test(arguments: [(80, 16), (60, 14)])
     func smallScreensShowResults(_ width: Int, _ height: Int) async throws {
-        try await Todos.serve { server in
-            let bench = try Bench(port: server.port, size: Size(width: width, height: height))
-            await bench.pilot.shows("▾ query")
+        try await Todos.bench(size: Size(width: width, height: height)) { bench in
             bench.run("{ user(id: \"me\") { userId } }")
             await bench.pilot.shows("user: ended")
             await bench.pilot.shows("userId: \"me\"")
@@ -455,9 +446,7 @@ struct WorkbenchTests {
     }
 
     @Test func theKeysAreShownOnTheWholeScreen() async throws {
-        try await Todos.serve { server in
-            let bench = try Bench(port: server.port, size: Size(width: 80, height: 24))
-            await bench.pilot.shows("todoAdded(userId)")
+        try await Todos.bench(size: Size(width: 80, height: 24)) { bench in
             bench.pilot.type("{ us")
             bench.pilot.press(.function(1))
             #expect(bench.pilot.text.contains("Tab, Shift-Tab    the next part"))

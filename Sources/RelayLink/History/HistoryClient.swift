@@ -54,6 +54,8 @@ package struct HistoryClient: Sendable {
 
     /// The most lines that a server puts on a page.
     package static let maximumLines = 10_000
+    /// Pages without a line, one after the other: each may have been searched for seconds.
+    private static let maximumEmptyPages = 10_000
 
     private let address: ServerAddress
     private let token: String?
@@ -108,11 +110,13 @@ package struct HistoryClient: Sendable {
         of question: Question, _ take: (Page) throws -> Bool
     ) async throws -> Page {
         var query = question.query
+        var emptyCount = 0
         while true {
             let page = try await page(question, query)
             guard try take(page), let next = page.next else { return page }
-            // A server that leads nowhere would be asked for ever.
-            guard next != query else {
+            emptyCount = page.bytes.isEmpty ? emptyCount + 1 : 0
+            // A server that leads nowhere would be asked for ever; a search may find nothing for many pages.
+            guard next != query, emptyCount < Self.maximumEmptyPages else {
                 throw HistoryRefusal(
                     status: 200, description: "\(address) does not say where its history goes on.")
             }

@@ -178,37 +178,38 @@ final class DocumentEditor {
 
     /// Keys that the text has no use for.
     /// - Returns: whether the key means something here.
-    func press(_ key: KeyPress) -> Bool {
-        if key == KeyPress(.tab), checkedRevision != revision, schema != nil,
-            !Self.isAfterBracket(text, caretOffset)
-        {
-            awaitsSuggestion = true
-            return true
-        }
-        // Those of the document before a key are of no use behind it.
-        if checkedRevision == revision, let suggestion = state.chosenSuggestion {
-            switch key {
-            case KeyPress(.tab):
-                accept(suggestion)
-                return true
-            case KeyPress(.escape):
-                hideSuggestions()
-                return true
-            case KeyPress(.character("n"), .control):
-                state.chosen = min(state.chosen + 1, state.suggestions.count - 1)
-                return true
-            case KeyPress(.character("p"), .control):
-                state.chosen = max(state.chosen - 1, 0)
-                return true
-            default: break
+    func press(_ key: KeyPress) -> Bool { pressForSuggestions(key) || pressForHistory(key) }
+
+    private func pressForSuggestions(_ key: KeyPress) -> Bool {
+        // Those on the screen are of the text before the last keys; others are about to come.
+        let isPending = checkedRevision != revision
+        guard isPending ? schema != nil : !state.suggestions.isEmpty else { return false }
+        switch key {
+        case KeyPress(.tab):
+            if isPending {
+                awaitsSuggestion = !Self.isAfterBracket(text, caretOffset)
+                return awaitsSuggestion
             }
+            if let suggestion = state.chosenSuggestion { accept(suggestion) }
+        case KeyPress(.escape), KeyPress(.character("n"), .control),
+            KeyPress(.character("p"), .control):
+            if state.suggestions.isEmpty { return false }
+            if !isPending { choose(key) }
+        default: return false
         }
-        // For suggestions that are about to come.
-        let isForSuggestions = [
-            KeyPress(.escape), KeyPress(.character("n"), .control),
-            KeyPress(.character("p"), .control),
-        ].contains(key)
-        if isForSuggestions, checkedRevision != revision, !state.suggestions.isEmpty { return true }
+        return true
+    }
+
+    private func choose(_ key: KeyPress) {
+        switch key {
+        case KeyPress(.escape): hideSuggestions()
+        case KeyPress(.character("n"), .control):
+            state.chosen = min(state.chosen + 1, state.suggestions.count - 1)
+        default: state.chosen = max(state.chosen - 1, 0)
+        }
+    }
+
+    private func pressForHistory(_ key: KeyPress) -> Bool {
         switch key {
         case KeyPress(.up, .control), KeyPress(.up, .alt), KeyPress(.character("p"), .control):
             if let earlier = history.back(from: text) {
