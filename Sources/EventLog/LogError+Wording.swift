@@ -70,9 +70,7 @@ extension LogError {
     static func append(
         _ range: ClosedRange<UInt64>, to file: String, _ cause: FileSystemError, isUndone: Bool
     ) -> LogError {
-        let events =
-            range.count == 1
-            ? "event \(range.lowerBound)" : "events \(range.lowerBound) to \(range.upperBound)"
+        let events = range.eventWords
         if isUndone {
             return LogError(
                 .storageFull,

@@ -28,6 +28,12 @@ package struct LogError: Error, Sendable, Equatable, CustomStringConvertible {
         case unacceptableBatch
         /// The next sequence is not the one that the caller expected.
         case sequenceMoved
+        /// Another process has appended to the shared journal of which this log is a copy.
+        case overtaken
+        /// The shared journal of which this log is a copy cannot be written now; later appends may succeed.
+        case unavailable
+        /// The log has stopped, and its shared journal may or may not contain the events.
+        case outcomeUnknown
         /// A sequence before the first kept event or after the last.
         case outOfRange
         /// Something is in the way, such as a directory that should be empty.

@@ -80,7 +80,11 @@ struct Recovery {
         guard let metadata = try directory.metadata() else {
             guard try !directory.hasEvents() else { throw .damaged(.metadataMissing(directory)) }
             report.isNew = true
-            return try create(storeID: options.storeID ?? .random(), over: segments, report: report)
+            let storeID = options.shared?.storeID ?? options.storeID ?? .random()
+            return try create(storeID: storeID, over: segments, report: report)
+        }
+        if let shared = options.shared, shared.storeID != metadata.storeID {
+            throw .otherHistory(directory.path, metadata.storeID, shared.storeID)
         }
         return try open(metadata, segments: segments, report: report)
     }
@@ -120,12 +124,17 @@ struct Recovery {
         var metadata = metadata
         metadata.version = metadata.version.raised
         metadata.epoch = max(metadata.epoch, scanner.epoch)
-        if metadata.acknowledgesEarly {
+        if let shared = options.shared {
+            // What is missing here is fetched again, so the history is the same.
+            metadata.epoch = max(metadata.epoch, shared.epoch)
+        } else if metadata.acknowledgesEarly {
             metadata.epoch = try LogMetadata.epoch(after: metadata.epoch, in: directory)
             report.raisedEpoch = metadata.epoch
         }
         metadata.acknowledgesEarly = options.durability != .always
-        let head = LogHead(sequence: sequence, epoch: metadata.epoch, hash: found.head.hash)
+        let head = LogHead(
+            sequence: sequence, epoch: options.shared == nil ? metadata.epoch : scanner.epoch,
+            hash: found.head.hash)
         metadata.beginning = metadata.beginning ?? beginning(of: segments, checkpoints)
         metadata.reached = LogReach(head, segment: last)
         return try writing { () throws(FileSystemError) in
@@ -223,7 +232,7 @@ struct Recovery {
     /// Ends the last segment and starts another for the next event.
     func beginSegment(of log: inout RecoveredLog) throws(FileSystemError) {
         let header = SegmentHeader(
-            storeID: log.metadata.storeID, epoch: log.metadata.epoch,
+            storeID: log.metadata.storeID, epoch: log.head.epoch,
             firstSequence: log.head.sequence + 1,
             previousFirstSequence: log.segments.last ?? 0, previousChain: log.head.hash)
         let file = try fileSystem.open(directory.sparePath + "/next", .replace)
@@ -303,12 +312,13 @@ struct Recovery {
         storeID: StoreID, over segments: [UInt64], report: RecoveryReport
     ) throws(LogError) -> RecoveredLog {
         let metadata = LogMetadata(
-            version: .current, storeID: storeID, epoch: 1,
+            version: .current, storeID: storeID, epoch: max(1, options.shared?.epoch ?? 1),
             acknowledgesEarly: options.durability != .always, beginning: .genesis,
             reached: LogReach(sequence: 0, chain: .zero, segment: 1))
-        let head = LogHead(sequence: 0, epoch: metadata.epoch, hash: .zero)
+        // A shared history may have begun in an earlier epoch.
+        let head = LogHead(sequence: 0, epoch: 1, hash: .zero)
         let header = SegmentHeader(
-            storeID: storeID, epoch: metadata.epoch, firstSequence: 1, previousFirstSequence: 0,
+            storeID: storeID, epoch: head.epoch, firstSequence: 1, previousFirstSequence: 0,
             previousChain: .zero)
         let size = min(options.firstSegmentSizeBytes, options.segmentSizeBytes)
         let (file, names) = try writing { () throws(FileSystemError) in

@@ -26,6 +26,12 @@ struct AppendQueue {
         let range: ClosedRange<UInt64>
     }
 
+    /// Frames of other writers, to be written as they are.
+    struct Adoption {
+        let frames: [[UInt8]]
+        let completion: @Sendable (Result<LogHead, LogError>) -> Void
+    }
+
     enum Phase {
         case open
         case frozen(LogError)
@@ -40,6 +46,9 @@ struct AppendQueue {
     private(set) var durableThrough: UInt64
     private(set) var nextSequence: UInt64
     private let limit: Int
+    /// The epoch of frames made here.
+    private let epoch: UInt32
+    private var adoption: Adoption?
     private var filling: FrameBuilder
     private var emptied: FrameBuilder?
     private var waiters: [Waiter] = []
@@ -47,7 +56,12 @@ struct AppendQueue {
     private var last: (@Sendable () -> Void)?
     private(set) var statistics = AppendStatistics()
 
-    init(head: LogHead, maximumWaitingBytes: Int, hashing: HashingThread? = nil) {
+    /// - Parameter epoch: of frames made here; nil for the head's.
+    init(
+        head: LogHead, epoch: UInt32? = nil, maximumWaitingBytes: Int,
+        hashing: HashingThread? = nil
+    ) {
+        self.epoch = epoch ?? head.epoch
         filling = FrameBuilder(hashing: hashing)
         emptied = FrameBuilder(hashing: hashing)
         self.head = head
@@ -108,7 +122,9 @@ struct AppendQueue {
         assert(durableThrough <= head.sequence, "nothing is durable that is not written")
         assert(writingBytes == 0, "one group is written at a time")
         let group = Group(
-            frame: filling, waiters: waiters, head: head, durableThrough: durableThrough,
+            frame: filling, waiters: waiters,
+            head: LogHead(sequence: head.sequence, epoch: epoch, hash: head.hash),
+            durableThrough: durableThrough,
             range: head.sequence + 1...nextSequence - 1)
         writingBytes = filling.payloadLength
         filling = empty
@@ -140,6 +156,34 @@ struct AppendQueue {
     mutating func fail(_ group: Group, freezing error: LogError?) -> [Waiter] {
         takeBack(group.frame)
         if let error { return freeze(error) }
+        return discardWaiting()
+    }
+
+    // MARK: Frames of other writers
+
+    /// One adoption at a time waits.
+    mutating func adopt(_ adoption: Adoption) throws(LogError) {
+        switch phase {
+        case .open: break
+        case .frozen(let first): throw .frozen(first)
+        case .closing, .closed: throw .closed
+        }
+        guard self.adoption == nil else { throw .queueFull(waiting: waitingBytes, limit: limit) }
+        self.adoption = adoption
+    }
+
+    /// The frames to write next: they go before appends, which did not know of them.
+    mutating func takeAdoption() -> Adoption? { adoption.take() }
+
+    /// Frames of other writers were written.
+    /// - Returns: appends made from a state that has passed. They fail.
+    mutating func adopted(through head: LogHead, frames: Int, byteCount: Int) -> [Waiter] {
+        guard head.sequence > self.head.sequence else { return [] }
+        assert(writingBytes == 0, "one group is written at a time")
+        statistics.events += head.sequence - self.head.sequence
+        statistics.frames += UInt64(frames)
+        statistics.bytes += UInt64(byteCount)
+        self.head = head
         return discardWaiting()
     }
 

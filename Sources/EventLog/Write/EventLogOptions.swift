@@ -33,6 +33,8 @@ package struct EventLogOptions: Sendable {
     package var maximumWaitingBytes = 16 << 20
     /// The id for a newly created log; nil makes a random one.
     package var storeID: StoreID?
+    /// The journal of which the log is a copy; nil if the log stands alone.
+    package var shared: SharedHistory?
     /// Called once, from the sync thread, when the first failed write or sync freezes the log.
     package var onFreeze: (@Sendable (LogError) -> Void)?
     /// Called on one of the log's threads, at most once per segment, when a sealed segment that was to be

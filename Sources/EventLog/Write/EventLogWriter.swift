@@ -54,7 +54,8 @@ package final class EventLogWriter: Sendable {
         self.directory = directory
         let queue = Monitor(
             AppendQueue(
-                head: log.head, maximumWaitingBytes: options.maximumWaitingBytes,
+                head: log.head, epoch: log.metadata.epoch,
+                maximumWaitingBytes: options.maximumWaitingBytes,
                 // A log that is run in steps has no other threads.
                 hashing: options.runner == nil ? HashingThread() : nil))
         self.queue = queue
@@ -126,6 +127,30 @@ package final class EventLogWriter: Sendable {
         try queue.update { queue throws(LogError) in
             try queue.enqueue(batch, expecting: expecting, completion: completion)
         }
+    }
+
+    /// Writes frames that other processes appended to the shared journal (``EventLogOptions/shared``). Does not
+    /// block. Frames that are here already are passed over.
+    ///
+    /// Appends that wait fail with `sequenceMoved`: they were made before these frames were known.
+    /// - Parameter completion: called once, on the log's thread, with the head after them. It fails with
+    ///   `conflict` if they do not continue the log, which then has those that do.
+    /// - Throws: `frozen`, `closed`; `queueFull` if others wait already. The completion is then not called.
+    package func adopt(
+        _ frames: [[UInt8]],
+        completion: @escaping @Sendable (Result<LogHead, LogError>) -> Void
+    ) throws(LogError) {
+        try queue.update { queue throws(LogError) in
+            try queue.adopt(AppendQueue.Adoption(frames: frames, completion: completion))
+        }
+    }
+
+    /// Like ``adopt(_:completion:)``, but blocks until the frames are written.
+    @discardableResult
+    package func adoptAndWait(_ frames: [[UInt8]]) throws(LogError) -> LogHead {
+        let outcome = Monitor<Result<LogHead, LogError>?>(nil)
+        try adopt(frames) { result in outcome.update { $0 = result } }
+        return try outcome.wait { $0 }.get()
     }
 
     /// Appends and suspends until the events are acknowledged. Throws like ``enqueue``.

@@ -9,6 +9,12 @@ final class SegmentWriter {
         case noRoom(FileSystemError)
         /// From here on, the contents of the disk are unknown.
         case broken(FileSystemError)
+
+        var cause: FileSystemError {
+            switch self {
+            case .noRoom(let cause), .broken(let cause): cause
+            }
+        }
     }
 
     private let directory: LogDirectory

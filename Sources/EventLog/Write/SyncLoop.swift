@@ -21,6 +21,7 @@ struct SyncLoop {
 
     private enum Work {
         case group(AppendQueue.Group)
+        case adopt(AppendQueue.Adoption)
         /// A sync is due for frames acknowledged early.
         case synchronize
         case stop
@@ -42,6 +43,7 @@ struct SyncLoop {
     private mutating func perform(_ work: Work) -> LogStep {
         switch work {
         case .group(let group): write(group)
+        case .adopt(let adoption): adopt(adoption)
         case .synchronize: synchronizeEarlierFrames()
         case .stop:
             closeLog()
@@ -83,6 +85,7 @@ struct SyncLoop {
     }
 
     private static func work(_ queue: inout AppendQueue) -> Work? {
+        if let adoption = queue.takeAdoption() { return .adopt(adoption) }
         if let group = queue.takeGroup() { return .group(group) }
         switch queue.phase {
         case .open, .frozen: return nil
@@ -95,6 +98,19 @@ struct SyncLoop {
         let byteCount = group.frame.size
         let chain = group.frame.close(
             after: group.head, durableThrough: group.durableThrough)
+        if let shared = options.shared {
+            do throws(FrameRefusal) {
+                try group.frame.withBytes { bytes throws(FrameRefusal) in
+                    try shared.committer.commit(
+                        SharedFrame(
+                            sequences: group.range, previousChain: group.head.hash, chain: chain,
+                            bytes: bytes))
+                }
+            } catch {
+                return fail(
+                    group, LogError(error, of: group.range), isFrozen: error.code == .unknown)
+            }
+        }
         var syncTime: Duration?
         do throws(SegmentWriter.Failure) {
             try writer.append(group.frame, after: group.head)
@@ -118,16 +134,21 @@ struct SyncLoop {
     }
 
     private mutating func fail(_ group: AppendQueue.Group, _ failure: SegmentWriter.Failure) {
-        let error: LogError
-        let isFrozen: Bool
         switch failure {
+        // The shared journal has acknowledged it.
+        case _ where options.shared != nil:
+            let error = LogError.copying(group.range, to: writer.path, failure.cause)
+            fail(group, error, isFrozen: true)
         case .noRoom(let cause):
-            error = .append(group.range, to: writer.path, cause, isUndone: true)
-            isFrozen = false
+            let error = LogError.append(group.range, to: writer.path, cause, isUndone: true)
+            fail(group, error, isFrozen: false)
         case .broken(let cause):
-            error = .append(group.range, to: writer.path, cause, isUndone: false)
-            isFrozen = true
+            let error = LogError.append(group.range, to: writer.path, cause, isUndone: false)
+            fail(group, error, isFrozen: true)
         }
+    }
+
+    private mutating func fail(_ group: AppendQueue.Group, _ error: LogError, isFrozen: Bool) {
         let behind = queue.update { $0.fail(group, freezing: isFrozen ? error : nil) }
         for waiter in group.waiters { waiter.completion(waiter.range, .failure(error)) }
         for waiter in behind { waiter.completion(waiter.range, .failure(.handedBack(error))) }
@@ -136,6 +157,41 @@ struct SyncLoop {
             schedule.synchronized()
             options.onFreeze?(error)
         }
+    }
+
+    // MARK: Frames of other writers
+
+    private mutating func adopt(_ adoption: AppendQueue.Adoption) {
+        var frames = FrameAdoption(after: queue.withLock { $0.head })
+        var failure: LogError?
+        var isBroken = false
+        for bytes in adoption.frames {
+            do throws(FrameFault) {
+                guard try frames.load(bytes) else { continue }
+            } catch {
+                failure = .foreignFrame(error, after: frames.head.sequence)
+                break
+            }
+            do throws(SegmentWriter.Failure) {
+                try writer.append(frames.frame, after: frames.head)
+            } catch {
+                failure = .adopting(after: frames.head.sequence, in: writer.path, error.cause)
+                if case .broken = error { isBroken = true }
+                break
+            }
+            frames.wrote()
+        }
+        if writer.isDirty { schedule.wrote(at: options.clock.now) }
+        let overtaken = queue.update {
+            $0.adopted(through: frames.head, frames: frames.frameCount, byteCount: frames.byteCount)
+        }
+        for waiter in overtaken {
+            let error = LogError.sequenceMoved(
+                expected: waiter.range.lowerBound, next: frames.head.sequence + 1)
+            waiter.completion(waiter.range, .failure(error))
+        }
+        if let failure, isBroken { freeze(failure) }
+        adoption.completion(failure.map { .failure($0) } ?? .success(frames.head))
     }
 
     /// - Returns: how long the sync took.
@@ -156,12 +212,11 @@ struct SyncLoop {
     }
 
     private mutating func freeze(_ failure: SegmentWriter.Failure) {
-        let cause: FileSystemError
-        switch failure {
-        case .noRoom(let error), .broken(let error): cause = error
-        }
+        freeze(LogError.synchronizing(writer.path, failure.cause))
+    }
+
+    private mutating func freeze(_ error: LogError) {
         schedule.synchronized()
-        let error = LogError.synchronizing(writer.path, cause)
         let behind = queue.update { $0.freeze(error) }
         for waiter in behind { waiter.completion(waiter.range, .failure(.handedBack(error))) }
         options.onFreeze?(error)
