@@ -48,33 +48,62 @@ extension FragmentDefinition {
 }
 
 extension SelectionSet {
-    func printed() -> String { block(selections.map { $0.printed() }) }
+    func printed() -> String {
+        var text = ""
+        print(to: &text, depth: 0)
+        return text
+    }
+
+    /// Each line is written once, however deep it is.
+    private func print(to text: inout String, depth: Int) {
+        if selections.isEmpty { return }
+        let end = "\n" + String(repeating: "  ", count: depth)
+        text += "{"
+        for selection in selections {
+            let (head, inner) = selection.parts
+            text += end + indented(head).replacing(lineEndsWith: end)
+            guard let inner, !inner.selections.isEmpty else { continue }
+            text += " "
+            inner.print(to: &text, depth: depth + 1)
+        }
+        text += end + "}"
+    }
 }
 
 extension Selection {
-    func printed() -> String {
+    /// What comes before the braces, and what is in them.
+    fileprivate var parts: (head: String, inner: SelectionSet?) {
         switch self {
-        case .field(let field): field.printed()
+        case .field(let field): return (field.printedHead(), field.selectionSet)
         case .fragmentSpread(let spread):
-            words(["..." + spread.name.value, spread.directives.printed()])
+            return (words(["..." + spread.name.value, spread.directives.printed()]), nil)
         case .inlineFragment(let fragment):
-            words([
+            let head = words([
                 "...", wrap("on ", fragment.typeCondition?.value ?? ""),
-                fragment.directives.printed(), fragment.selectionSet.printed(),
+                fragment.directives.printed(),
             ])
+            return (head, fragment.selectionSet)
         }
     }
 }
 
+extension String {
+    fileprivate func replacing(lineEndsWith end: String) -> String {
+        guard utf8.contains(UInt8(ascii: "\n")) else { return self }
+        return split(separator: "\n", omittingEmptySubsequences: false).joined(separator: end)
+    }
+}
+
 extension Field {
-    func printed() -> String {
+    /// All but the selection set.
+    fileprivate func printedHead() -> String {
         let head = wrap("", alias?.value ?? "", ": ") + name.value
         let items = arguments.map { $0.printed() }
         var line = head + wrap("(", items.joined(separator: ", "), ")")
         if line.utf16.count > 80 {
             line = head + wrap("(\n", indented(items.joined(separator: "\n")), "\n)")
         }
-        return words([line, directives.printed(), selectionSet?.printed() ?? ""])
+        return words([line, directives.printed()])
     }
 }
 
