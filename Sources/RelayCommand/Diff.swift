@@ -41,6 +41,7 @@ struct Diff: ServedHistoryTool {
     var credentials: ServerCredentials { ServerCredentials(server) }
 
     func run(on history: ServedHistory, printingTo output: LineOutput) async throws {
+        for point in points { _ = try HistoryPoint(point) }
         var parameters = [(name: "a", value: points[0]), (name: "b", value: points[1])]
         if let record { parameters.append(("record", record)) }
         let found = try await history.print("diff", parameters, to: output)

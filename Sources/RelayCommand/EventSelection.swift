@@ -72,7 +72,12 @@ struct EventSelection: ParsableArguments {
     /// - Parameter isBackward: the newest first.
     func parameters(isBackward: Bool) throws -> [(name: String, value: String)] {
         var parameters: [(name: String, value: String)] = []
-        if let point = try since.flatMap(pointBefore) { parameters.append(("after", point)) }
+        if let point = try since.flatMap(pointBefore) {
+            parameters.append(("after", point))
+        } else if !isBackward {
+            // Alone, "before" asks for the newest.
+            parameters.append(("after", "0"))
+        }
         if let point = try until.flatMap(pointBehind) {
             parameters.append(("before", point))
         } else if isBackward {
@@ -84,6 +89,17 @@ struct EventSelection: ParsableArguments {
         if let condition { parameters.append(("where", condition)) }
         return parameters
     }
+
+    /// The events that are named, for which a log must have them.
+    func namedEvents() throws -> [HistoryPoint] {
+        try [since, until].compactMap { text in
+            guard let text, case .event(let point) = try moment(text) else { return nil }
+            return point
+        }
+    }
+
+    /// Whether no event can be meant: there is no operation, and no record, without a name.
+    var isOfNothing: Bool { operation == "" || record == "" }
 
     /// The second of January of the year 1: an earlier time cannot be written.
     private static let earliest: Int64 = -62_135_510_400_000_000

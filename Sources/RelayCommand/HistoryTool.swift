@@ -18,6 +18,7 @@ extension HistoryTool {
     }
 
     func readHistory(printingTo output: LineOutput) async throws {
+        try log.checkIsDirectory("This command needs")
         var history = try History(log.directory)
         let progress = ProgressBar("Reading \(log.directory)")
         history.watch = { progress.show($0, of: $1) }

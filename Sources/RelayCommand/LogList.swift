@@ -3,6 +3,14 @@ import Console
 import EventStore
 import RelayJSON
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// `relay log list`: the events of a log, a line each.
 struct LogList: ServedHistoryTool {
     static let configuration = CommandConfiguration(
@@ -44,6 +52,9 @@ struct LogList: ServedHistoryTool {
         }
         _ = try makeForm()
         if template != nil { try log.checkIsDirectory("--template needs") }
+        if try selection.makeFilter().condition?.hasPatterns == true {
+            try log.checkIsDirectory("\"matches\" in --where needs")
+        }
         if reversed, selection.since != nil {
             try log.checkIsDirectory("--reversed and --since together need")
         }
@@ -71,13 +82,19 @@ struct LogList: ServedHistoryTool {
 
     func run(on history: ServedHistory, printingTo output: LineOutput) async throws {
         let selected = try selection.parameters(isBackward: reversed)
+        try await history.check(selection.namedEvents())
+        if selection.isOfNothing { return }
         let limit = number ?? .max
         var (count, last) = try await history.print(
             "events", selected, limit: limit, reversed: reversed, to: output)
         guard follow else { return }
-        let stop = StopFlag()
+        // Everything is printed by then; an answer may be long in coming.
+        Task {
+            _ = await StopSignals().first()
+            leave()
+        }
         let others = selected.filter { $0.name != "after" }
-        while count < limit, !stop.isSet {
+        while count < limit {
             try await Task.sleep(for: .milliseconds(500))
             let after = (name: "after", value: String(last ?? 0))
             let more = try await history.print(
@@ -96,6 +113,9 @@ struct LogList: ServedHistoryTool {
         }
     }
 }
+
+/// `ParsableCommand` has an `exit` of its own.
+private func leave() -> Never { exit(0) }
 
 /// How an event is printed in a list.
 enum SummaryForm {

@@ -37,7 +37,8 @@ struct LogShow: ServedHistoryTool {
     var credentials: ServerCredentials { ServerCredentials(server) }
 
     func run(on history: ServedHistory, printingTo output: LineOutput) async throws {
-        try await history.print(whole: "event", [("sequence", point)], to: output)
+        _ = try HistoryPoint(point)
+        try await history.printEvent(point, to: output)
     }
 
     func run(on history: History, printingTo output: LineOutput) async throws {

@@ -115,6 +115,10 @@ struct ReplayCommand: ServedHistoryTool {
         ServerCredentials(token: serving.token.last, ca: ca)
     }
 
+    private static func noRecord(_ path: String) -> String {
+        "There is no record \(path), or it has no such field."
+    }
+
     func run(on history: ServedHistory, printingTo output: LineOutput) async throws {
         let point = [(name: "at", value: at ?? "@")]
         guard let path else {
@@ -130,7 +134,9 @@ struct ReplayCommand: ServedHistoryTool {
                 return 0
             }
         }
-        if !isFound { throw CommandFailure(nothing?.description ?? "There is no record \(path).") }
+        if !isFound {
+            throw CommandFailure(nothing?.description ?? Self.noRecord(path))
+        }
     }
 
     func run(on history: History, printingTo output: LineOutput) async throws {
@@ -210,7 +216,7 @@ struct ReplayCommand: ServedHistoryTool {
             return
         }
         guard let line = try history.recordLine(BlameTarget.targets(path), at: sequence) else {
-            throw CommandFailure("There is no record \(path), or it has no such field.")
+            throw CommandFailure(Self.noRecord(path))
         }
         try output.write(line)
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Console
 import EventStore
+import RelayJSON
 import RelayLink
 import RelayRecords
 import WebSocketIO
@@ -73,12 +74,45 @@ struct ServedHistory {
         return try await print(question, limit: limit, reversed: reversed, to: output)
     }
 
-    /// Prints what has no pages.
-    func print(
-        whole name: String, _ parameters: [(name: String, value: String)], to output: LineOutput
-    ) async throws {
-        let question = HistoryClient.Question(name, parameters, form: form)
-        _ = try await print(question, limit: .max, reversed: false, to: output)
+    /// Prints all about one event. A server tells the changes of a large one a page at a time.
+    func printEvent(_ point: String, to output: LineOutput) async throws {
+        let question = HistoryClient.Question("event", [("sequence", point)], form: form)
+        if form == .text {
+            _ = try await print(question, limit: .max, reversed: false, to: output)
+            return
+        }
+        var lines: [String] = []
+        try await client.forEachPage(of: question) { page in
+            lines += page.lines
+            return true
+        }
+        guard lines.count > 1 else { return try lines.forEach(output.write) }
+        let parts = try lines.map { try JSONValue(parsing: $0) }
+        var event = parts[0].object ?? [:]
+        event["changes"] = .array(parts.flatMap { $0["changes"]?.array ?? [] })
+        try output.write(JSONValue.object(event).text)
+    }
+
+    /// Checks that there are such events.
+    func check(_ points: [HistoryPoint]) async throws {
+        if points.isEmpty { return }
+        // There are none before the first one; what is asked for is how far they reach.
+        let question = HistoryClient.Question("events", [("before", "1"), ("limit", "1")])
+        let page = try await client.forEachPage(of: question) { _ in false }
+        guard let first = page.firstEvent, let last = page.lastEvent else { return }
+        for point in points {
+            // A checkpoint may hold the state before the first event that is kept.
+            let lowest = max(first, 2) - 1
+            let extent = first <= last ? "has events \(first) to \(last)" : "has none"
+            switch point {
+            case .sequence(let sequence) where sequence < lowest || sequence > last:
+                throw CommandFailure("The log has no event \(sequence): it \(extent).")
+            case .beforeLast(let count) where last < lowest || count > last - lowest:
+                throw CommandFailure(
+                    "There is no event \(count) before the last: the log \(extent).")
+            default: break
+            }
+        }
     }
 
     private func print(
@@ -88,7 +122,7 @@ struct ServedHistory {
         let last = try await client.forEachPage(of: question) { page in
             let lines = page.lines
             for line in reversed ? lines.reversed() : lines where count < limit {
-                try output.write(String(line))
+                try output.write(line)
                 count += 1
             }
             try output.flush()
@@ -102,7 +136,8 @@ struct ServedHistory {
     func first(
         of targets: [BlameTarget], _ print: ([(name: String, value: String)]) async throws -> Int
     ) async throws -> Bool {
-        for target in targets {
+        // Nothing has an empty name; a server would take it for none.
+        for target in targets where !target.record.isEmpty && target.field != "" {
             var parameters = [(name: "record", value: target.record)]
             if let field = target.field { parameters.append(("field", field)) }
             if try await print(parameters) > 0 { return true }

@@ -12,6 +12,11 @@ struct ServedHistoryTests {
         "log list % --since 200000w", "log list % --until 200000w",
         "log list % --record VG9kbzow --operation removeTodo --json",
         "log list % --where sequence>=4&&kind!=mutation",
+        "log list % --until 4 -n 2", "log list % --until @-2 -n 2 --reversed",
+        "log list % --until @-3",
+        "log list % --since 99", "log list % --until 99", "log list % --since 0",
+        "log list % --since @-99", "log list % --record ''", "log list % --operation ''",
+        "log show % abc", "diff % x y", "replay % state ''",
         "log show % 3", "log show % 3 --json", "log show % @", "log show % 99",
         "blame % VG9kbzox", "blame % VG9kbzox.text", "blame % VG9kbzox.text --json",
         "blame % VXNlcjptZQ==.todos --optimistic --json",
@@ -27,7 +32,8 @@ struct ServedHistoryTests {
         for command in Self.commands {
             let words = command.split(separator: " ").map(String.init)
             func run(_ place: String, _ more: [String] = []) async throws -> Finished {
-                let child = try sandbox.start(words.map { $0 == "%" ? place : $0 } + more)
+                let child = try sandbox.start(
+                    words.map { $0 == "%" ? place : $0 == "''" ? "" : $0 } + more)
                 child.closeInput()
                 return try await child.finish()
             }

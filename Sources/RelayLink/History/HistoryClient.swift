@@ -39,16 +39,19 @@ package struct HistoryClient: Sendable {
     package struct Page: Sendable {
         /// Each with its end.
         package let bytes: [UInt8]
-        /// The last event that there was.
+        /// The first and the last event that there were.
+        package let firstEvent: UInt64?
         package let lastEvent: UInt64?
         /// The query of the next page; nil at the end.
         fileprivate let next: String?
 
         package var isLast: Bool { next == nil }
 
-        /// The lines.
-        package var lines: [Substring] {
-            String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        /// The lines. What a terminal would obey is escaped: the server may be anybody's.
+        package var lines: [String] {
+            bytes.split(separator: UInt8(ascii: "\n")).map {
+                String(decoding: $0, as: UTF8.self).printable
+            }
         }
     }
 
@@ -95,7 +98,7 @@ package struct HistoryClient: Sendable {
         question.parameters.append(("limit", String(min(max(limit, 1), Self.maximumLines))))
         try await forEachPage(of: question) { page in
             for line in page.lines where values.count < limit {
-                values.append(try JSONValue(parsing: String(line)))
+                values.append(try JSONValue(parsing: line))
             }
             return values.count < limit
         }
@@ -134,10 +137,19 @@ package struct HistoryClient: Sendable {
         guard response.status == 200 else {
             throw HistoryRefusal(refusing: response, address)
         }
+        let link = response.headers["link"]
+        let next = link.flatMap(Self.query)
+        // A page of another program has other lines, and leads elsewhere.
+        guard response.headers["relay-last-event"] != nil, link == nil || next != nil else {
+            throw HistoryRefusal(
+                status: 200,
+                description: "\(address) does not answer as a relay server does about its history.")
+        }
         return Page(
             bytes: response.body,
+            firstEvent: response.headers["relay-first-event"].flatMap { UInt64($0) },
             lastEvent: response.headers["relay-last-event"].flatMap { UInt64($0) },
-            next: response.headers["link"].flatMap(Self.query))
+            next: next)
     }
 
     /// Beside the path of GraphQL, which a proxy may have moved.

@@ -27,7 +27,7 @@ struct ServedRecord: Sendable {
                 let question = HistoryClient.Question(
                     "blame", [("record", id), ("limit", "\(writeLimit)")], form: .text)
                 try await session.history.forEachPage(of: question) { page in
-                    lines += page.lines.map(String.init)
+                    lines += page.lines
                     return lines.count < writeLimit
                 }
                 return lines
