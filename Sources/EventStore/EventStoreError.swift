@@ -39,6 +39,9 @@ package struct EventStoreError: Error, Sendable, CustomStringConvertible {
 
     /// Whether damage of the log is the cause: what is behind it may still be read.
     package var isDamage: Bool { code == .log(.damaged) }
+
+    /// The place of the damage, if that is the cause.
+    package var damage: LogDamage? { (cause as? LogError)?.damage }
 }
 
 extension EventStoreError: EventReadError {
@@ -55,7 +58,7 @@ extension EventStoreError {
         self.init(.log(error.code), error.message, cause: error)
     }
 
-    static var cancelled: EventStoreError {
+    package static var cancelled: EventStoreError {
         EventStoreError(.cancelled, "Nobody waits for this any more. Nothing was changed.")
     }
 
@@ -66,7 +69,7 @@ extension EventStoreError {
             .limitExceeded,
             """
             \(count) events would have to be read for this, from the nearest checkpoint on, and at most \
-            \(limit) are; tools on the log's directory have no such limit.
+            \(limit) are read for one answer; tools on a log's directory have no such limit.
             """)
     }
 
@@ -114,11 +117,13 @@ extension EventStoreError {
             """
             The state after event \(sequence) cannot be rebuilt: \(damage). The last one before \
             the damage is that after event \(last); checkpoints after it may lead to later ones.
-            """)
+            """, cause: LogError.damaged(damage))
     }
 
     static func unreadable(_ sequence: UInt64, _ damage: LogDamage) -> EventStoreError {
-        EventStoreError(.log(.damaged), "Event \(sequence) cannot be read: \(damage).")
+        EventStoreError(
+            .log(.damaged), "Event \(sequence) cannot be read: \(damage).",
+            cause: LogError.damaged(damage))
     }
 
     static func missing(_ sequence: UInt64) -> EventStoreError {

@@ -194,7 +194,8 @@ public final class Server: Sendable {
     public let explorerURL: String?
     private let service: GraphQLService
     private let store: OpenStore
-    private let desk: HistoryDesk
+    /// About the history, and of the explorer: whatever waits for its turn or takes long.
+    private let giveUpQuestions: @Sendable () -> Void
     private let fetchedKeys: KeyURL?
     private let loops: NetworkLoops
     private let http: HTTPServer
@@ -283,7 +284,7 @@ public final class Server: Sendable {
                 "The persisted operation \"\(id)\" cannot be executed: \(error.message)")
         }
         let desk = HistoryDesk(
-            HistoryDesk.Limits(events: configuration.limits.pastEvents), logger: logger
+            HistoryDesk.Limits(pastEvents: configuration.limits.pastEvents), logger: logger
         ) { () throws(EventStoreError) in try store.history() }
         let metrics = Metrics(service, journal: store.file, keys: fetchedKeys, history: desk)
         let history = HistoryPages(
@@ -326,18 +327,23 @@ public final class Server: Sendable {
         if let warning = configuration.warning(about: store.schemaService) {
             logger.warning("\(warning)")
         }
-        return Server(configuration, service, store, desk, fetchedKeys, loops, http, logger)
+        let stopHelp: @Sendable () -> Void = {
+            desk.stop()
+            explorer?.stop()
+        }
+        return Server(configuration, service, store, stopHelp, fetchedKeys, loops, http, logger)
     }
 
     private init(
         _ configuration: Configuration, _ service: GraphQLService, _ store: OpenStore,
-        _ desk: HistoryDesk, _ fetchedKeys: KeyURL?, _ loops: NetworkLoops, _ http: HTTPServer,
+        _ giveUpQuestions: @escaping @Sendable () -> Void, _ fetchedKeys: KeyURL?,
+        _ loops: NetworkLoops, _ http: HTTPServer,
         _ logger: Logger
     ) {
         self.logger = logger
         self.service = service
         self.store = store
-        self.desk = desk
+        self.giveUpQuestions = giveUpQuestions
         self.fetchedKeys = fetchedKeys
         self.loops = loops
         self.http = http
@@ -356,6 +362,7 @@ public final class Server: Sendable {
     /// ones, syncs and closes the log, writes a checkpoint.
     public func stop() async {
         let deadline = ContinuousClock.now + stopDeadline
+        giveUpQuestions()
         // The keys stay, for those who still come.
         await fetchedKeys?.stop()
         // Half of the time, so that what is left is enough to close connections in order.
@@ -363,7 +370,6 @@ public final class Server: Sendable {
         // Their answers are handed to the connections before those are closed.
         await loops.settle()
         await http.stop(within: max(deadline - .now, .zero))
-        desk.stop()
         await loops.stop()
         await store.close(checkpointing: service.snapshotForNextStart)
     }

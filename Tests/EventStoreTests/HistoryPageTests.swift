@@ -155,7 +155,7 @@ struct HistoryPageTests {
             let whole = try recorded.files.blame([target], showsLayers: showsLayers)?.entries
                 .map { form.json($0).text + "\n" }.joined()
             for history in recorded.both {
-                let kept = KeptState()
+                let kept = KeptStates()
                 let pages = try all(lines: lines) { place in
                     try history.within(HistoryAllowance(events: 1_000_000), from: kept).blamePage(
                         target, showsLayers: showsLayers, before: place[.before],
@@ -171,7 +171,7 @@ struct HistoryPageTests {
         let recorded = try recorded()
         defer { withExtendedLifetime(recorded) {} }
         for history in recorded.both {
-            let kept = KeptState()
+            let kept = KeptStates()
             for (a, b) in [(1, 400), (300, 100), (200, 201)] as [(UInt64, UInt64)] {
                 let state = try recorded.files.snapshot(at: a).recordLines.map { $0 + "\n" }
                 let states = try all(lines: lines) { place in
@@ -183,7 +183,7 @@ struct HistoryPageTests {
                 let pages = try all(lines: lines) { place in
                     try history.differencePage(
                         from: place[.a] ?? a, to: place[.b] ?? b, record: nil,
-                        skip: Int(place[.skip] ?? 0), limits(lines))
+                        from: Int(place[.from] ?? 0), skip: Int(place[.skip] ?? 0), limits(lines))
                 }
                 #expect(
                     pages.joined() == differences.map { $0.json.text + "\n" }.joined(),
@@ -269,6 +269,137 @@ struct HistoryPageTests {
         #expect(page.next == [.before: "372", .skip: "0"])
     }
 
+    /// A page holds no more of the writes than it has lines for, however many there are.
+    @Test func pagesOfBlameEndWithTheirBytes() throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        let target = BlameTarget(record: "r7")
+        let whole = try recorded.files.blame("r7").count
+        for history in recorded.both {
+            var (count, pages) = (0, 0)
+            var (before, skip): (UInt64?, Int) = (nil, 0)
+            repeat {
+                var few = limits(1_000)
+                few.bytes = 700
+                let page = try history.blamePage(
+                    target, showsLayers: false, before: before, skip: skip, few)
+                #expect(page.lineCount <= 10, "seed \(Self.seed)")
+                count += page.lineCount
+                pages += 1
+                before = page.next?[.before].flatMap { UInt64($0) }
+                skip = page.next?[.skip].flatMap { Int($0) } ?? 0
+            } while before != nil && pages < 10_000
+            #expect(count == whole, "seed \(Self.seed)")
+            #expect(pages > 1)
+        }
+    }
+
+    @Test func theChangesOfALargeEventAreToldAPageAtATime() throws {
+        var seed = WriteSetWriter()
+        for number in 0..<1_500 {
+            seed.write(
+                DataID("r\(number)"), type: "Thing",
+                fields: ["text": .string("\(number)"), "other": .int(Int64(number))])
+        }
+        let journal = InMemoryJournal()
+        journal.append(
+            [
+                NewEvent(
+                    timeMicroseconds: 0, body: .genesis(schema: "", seed: seed.writeSet))
+            ], expecting: 0
+        ) { _ in }
+        let history = History(journal)
+        let whole = try EventDescription(1, in: history)
+        let all = try #require(whole.json["changes"]?.array)
+        #expect(all.count == 1_500 * 3)
+        #expect(whole.json["records"]?.array?.count == EventSummary.shownRecords)
+        #expect(whole.json["recordCount"] == 1_500)
+        var changes: [JSONValue] = []
+        var skip: Int? = 0
+        var few = limits(100)
+        few.bytes = 10_000
+        while let from = skip {
+            let page = try history.page(about: .beforeLast(0), skip: from, few, now: 0)
+            let line = try JSONValue(parsing: String(decoding: page.bytes, as: UTF8.self))
+            let some = try #require(line["changes"]?.array)
+            #expect(some.reduce(0) { $0 + $1.text.utf8.count } < 11_000)
+            changes += some
+            skip = page.next?[.skip].flatMap { Int($0) }
+        }
+        #expect(changes == all)
+        few.form = .text
+        var lines: [String] = []
+        skip = 0
+        while let from = skip {
+            let page = try history.page(about: .beforeLast(0), skip: from, few, now: 0)
+            lines += text(page).split(separator: "\n").map(String.init)
+            skip = page.next?[.skip].flatMap { Int($0) }
+        }
+        #expect(lines == whole.lines)
+    }
+
+    @Test func statesThatWerePassedAreStartedFrom() throws {
+        let recorded = try recorded()
+        defer { withExtendedLifetime(recorded) {} }
+        let history = recorded.memory
+        let kept = KeptStates(stateLimit: 4)
+        _ = try history.within(HistoryAllowance(events: 1_000), from: kept).statePage(
+            at: 390, skip: 0, limits(1))
+        #expect(kept.sequences == [[64, 128, 256, 384]])
+        for sequence: UInt64 in [389, 300, 130, 260, 1, 384, 400] {
+            // From the kept state before it, which is at most 128 events away.
+            let near = HistoryAllowance(events: 129)
+            let page = try history.within(near, from: kept).statePage(
+                at: sequence, skip: 0, limits(1_000))
+            #expect(
+                text(page)
+                    == Array(try history.snapshot(at: sequence).recordLines).map { $0 + "\n" }
+                    .joined(), "\(sequence), seed \(Self.seed)")
+        }
+        let few = HistoryAllowance(events: 129)
+        #expect(
+            try history.within(few, from: kept).differences(from: 300, to: 310)
+                == history.differences(from: 300, to: 310))
+        #expect(try #require(kept.sequences.first).count <= 4)
+    }
+
+    @Test func theFamilyThatWasNotUsedForLongestIsDropped() {
+        let kept = KeptStates(recordLimit: 0)
+        for _ in 0..<3 {
+            var one = Snapshot()
+            var changes = ChangeSet()
+            var writer = WriteSetWriter()
+            writer.write(DataID("r"), type: "Thing", fields: [:])
+            one.apply(writer.writeSet, changes: &changes)
+            one.sequence = 7
+            kept.keep(one)
+        }
+        #expect(kept.sequences.count == 1)
+    }
+
+    @Test func recordsAreFoundByWhatPeopleType() throws {
+        var seed = WriteSetWriter()
+        seed.write(
+            DataID("a"), type: "Thing",
+            fields: ["size": .double(3), "count": .int(3), "owner": .link(DataID("ann"))])
+        let journal = InMemoryJournal()
+        journal.append(
+            [NewEvent(timeMicroseconds: 0, body: .genesis(schema: "", seed: seed.writeSet))],
+            expecting: 0
+        ) { _ in }
+        func count(_ field: String, _ value: JSONValue) throws -> Int {
+            var search = RecordSearch(type: "Thing")
+            search.field = (field, value)
+            return try History(journal).recordPage(search, at: 1, limits(9)).lineCount
+        }
+        #expect(try count("size", 3) == 1)
+        #expect(try count("count", 3.0) == 1)
+        #expect(try count("count", 3.5) == 0)
+        #expect(try count("owner", "ann") == 1)
+        #expect(try count("owner", ["ref": "ann"]) == 1)
+        #expect(try count("owner", "bob") == 0)
+    }
+
     @Test func aStateThatIsTooFarIsAnError() throws {
         let recorded = try recorded()
         defer { withExtendedLifetime(recorded) {} }
@@ -306,7 +437,8 @@ struct HistoryPageTests {
                         limits(9))
                 } == .cancelled)
             #expect(
-                code { try given.page(about: .sequence(9), limits(9), now: 0) } == .cancelled)
+                code { try given.page(about: .sequence(9), skip: 0, limits(9), now: 0) }
+                    == .cancelled)
         }
     }
 
@@ -314,7 +446,7 @@ struct HistoryPageTests {
         let recorded = try recorded()
         defer { withExtendedLifetime(recorded) {} }
         let history = recorded.memory
-        let kept = KeptState()
+        let kept = KeptStates()
         let first = HistoryAllowance(events: 1_000)
         _ = try history.within(first, from: kept).statePage(at: 300, skip: 0, limits(1))
         #expect(first.spent >= 300)

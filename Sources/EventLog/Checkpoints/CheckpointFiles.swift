@@ -107,6 +107,23 @@ package struct CheckpointFiles: Sendable {
         try Self.sequences(in: directory)
     }
 
+    /// The size of each in bytes.
+    package func sizes() throws(LogError) -> [UInt64] {
+        try reading { () throws(FileSystemError) in
+            var sizes: [UInt64] = []
+            for sequence in try Self.names(in: directory).compactMap(Self.sequence(ofName:)) {
+                do throws(FileSystemError) {
+                    let file = try fileSystem.open(directory.checkpointPath(sequence), .read)
+                    defer { file.close() }
+                    sizes.append(try file.size())
+                } catch  where error.isMissingFile {
+                    // A newer one has taken its place.
+                }
+            }
+            return sizes
+        }
+    }
+
     static func sequences(in directory: LogDirectory) throws(LogError) -> [UInt64] {
         try reading { () throws(FileSystemError) in
             try names(in: directory).compactMap(sequence(ofName:))

@@ -99,33 +99,35 @@ extension History {
         if base.sequence > 0 { try noteInherited(&folds, through: base.sequence) }
         try fold(&folds, behind: base.sequence, through: lastReadable)
         return folds.first(where: \.isRecord).map {
-            BlameReport(target: $0.target, entries: $0.entries.reversed())
+            BlameReport(target: $0.target, entries: $0.entries.newestFirst)
         }
     }
 
-    /// The newest part of a blame: since the last checkpoint before an event, or since the beginning.
+    /// The newest part of a blame: since a state that needs no folding, or since the beginning.
     /// - Parameters:
     ///   - last: the last event to look at.
-    ///   - isWhole: prefer all of it, if as much may be read.
-    /// - Returns: its entries, newest first, and the event before it; 0 if it began with the beginning.
+    ///   - count: how many events to look at, at least.
+    ///   - limit: on the entries, of which the newest are kept.
+    /// - Returns: its entries, and the event before it; 0 if it began with the beginning.
     func blame(
-        _ target: BlameTarget, through last: UInt64, showsLayers: Bool, isWhole: Bool
-    ) throws(EventStoreError) -> (entries: [BlameEntry], start: UInt64) {
-        let mayBeWhole = source.allowance?.covers(passing: last - min(first, last)) ?? true
+        _ target: BlameTarget, through last: UInt64, atLeast count: UInt64, showsLayers: Bool,
+        keeping limit: NewestEntries.Limit
+    ) throws(EventStoreError) -> (entries: NewestEntries, start: UInt64) {
         var base: Snapshot?
-        if !isWhole || !mayBeWhole {
-            base = try source.restore(through: last - 1, takesOlderFold: first > 1).snapshot
+        if last > count {
+            base = try source.restore(through: last - count, takesOlderFold: first > 1).snapshot
         }
         let beginning = try beginning()
         if let known = base, known.sequence <= beginning.sequence { base = nil }
-        var folds = [BlameFold(target, on: base ?? beginning, showsLayers: showsLayers)]
+        var folds = [
+            BlameFold(target, on: base ?? beginning, showsLayers: showsLayers, keeping: limit)
+        ]
         if base == nil, beginning.sequence > 0 {
             try noteInherited(&folds, through: beginning.sequence)
         }
         let start = (base ?? beginning).sequence
         try fold(&folds, behind: start, through: last)
-        let entries = folds.flatMap(\.entries).filter { $0.sequence <= last }
-        return (entries.reversed(), base == nil ? 0 : start)
+        return (folds[0].entries.through(last), base == nil ? 0 : start)
     }
 
     private func fold(

@@ -11,7 +11,7 @@ struct BlameFold {
     }
 
     let target: BlameTarget
-    private(set) var entries: [BlameEntry] = []
+    private(set) var entries: NewestEntries
     /// Whether the record was ever written.
     private(set) var isRecord: Bool
     private let showsLayers: Bool
@@ -29,8 +29,13 @@ struct BlameFold {
         let intent: MutationIntent?
     }
 
-    init(_ target: BlameTarget, on snapshot: Snapshot, showsLayers: Bool) {
+    /// - Parameter limit: on the entries, of which the newest are kept.
+    init(
+        _ target: BlameTarget, on snapshot: Snapshot, showsLayers: Bool,
+        keeping limit: NewestEntries.Limit = NewestEntries.Limit()
+    ) {
         self.target = target
+        entries = NewestEntries(limit)
         self.snapshot = snapshot
         self.showsLayers = showsLayers
         layers = snapshot.pending.compactMap { pending in
@@ -178,7 +183,7 @@ struct BlameFold {
                     layer: nil, field: difference.field, change: difference.change,
                     layersAbove: [], shown: nil))
         }
-        entries.sort { $0.sequence < $1.sequence }
+        entries.sort()
     }
 
     /// Reads an event from before the first state that can be rebuilt.

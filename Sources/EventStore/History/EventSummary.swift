@@ -36,6 +36,9 @@ package final class SummaryIterator {
         self.events = events
     }
 
+    /// Bytes of events read so far.
+    var byteCount: UInt64 { events.byteCount }
+
     /// The next event; nil at the end.
     package func next() throws(EventStoreError) -> EventSummary? { try nextEvent()?.summary }
 

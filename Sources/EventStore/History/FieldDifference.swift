@@ -9,22 +9,40 @@ package struct FieldDifference: Sendable, Hashable {
     package let change: FieldChange
 }
 
+/// Two states, and the records that may be different in them.
+struct StateDifference {
+    private let before: Snapshot
+    private let after: Snapshot
+    /// First those that are gone, then the others, both in creation order.
+    let records: [String]
+
+    /// Records that two states of one ``Replay`` share are skipped.
+    init(from before: Snapshot, to after: Snapshot) {
+        self.before = before
+        self.after = after
+        let gone = before.recordsInCreationOrder().map(before.symbols.idString)
+            .filter { after.existing($0) == nil }
+        let theirs = after.recordsInCreationOrder()
+        let changed =
+            before.symbols === after.symbols
+            ? theirs.filter { before.row($0) !== after.row($0) } : theirs
+        records = gone + changed.map(after.symbols.idString)
+    }
+
+    /// What is different in one of them: fields by the bytes of their keys.
+    func differences(of record: String) -> [FieldDifference] {
+        before.differences(of: record, to: after)
+    }
+}
+
 extension Snapshot {
     /// The differences to another state, from this or any other log: first the records that are gone, then
     /// the others, both in creation order; fields by the bytes of their keys.
-    ///
-    /// Skips records that two states of one ``Replay`` share.
     /// - Parameter record: limits the comparison to this one.
     package func differences(to other: Snapshot, record: String? = nil) -> [FieldDifference] {
         if let record { return differences(of: record, to: other) }
-        let mine = recordsInCreationOrder().map(symbols.idString)
-        let gone = mine.filter { other.existing($0) == nil }
-        let theirs = other.recordsInCreationOrder()
-        let changed =
-            symbols === other.symbols
-            ? theirs.filter { row($0) !== other.row($0) } : theirs
-        return (gone + changed.map(other.symbols.idString))
-            .flatMap { differences(of: $0, to: other) }
+        let difference = StateDifference(from: self, to: other)
+        return difference.records.flatMap(difference.differences)
     }
 
     /// The differences to the state after an event, by the ids of the records that it changed.
@@ -33,7 +51,7 @@ extension Snapshot {
             .flatMap { differences(of: $0, to: other) }
     }
 
-    private func differences(of id: String, to other: Snapshot) -> [FieldDifference] {
+    fileprivate func differences(of id: String, to other: Snapshot) -> [FieldDifference] {
         let before = existing(id)
         let after = other.existing(id)
         let fields = Set(before.map(keys) ?? []).union(after.map(other.keys) ?? []).sorted {
@@ -81,6 +99,15 @@ extension History {
         let earlier = replay.snapshot
         guard second <= lastReadable else { throw .outOfRange(second, readable) }
         return (earlier, try snapshot(at: second, goingOnWith: replay))
+    }
+
+    /// The same between whole states, to be looked at record by record.
+    func difference(
+        from before: UInt64, to after: UInt64
+    ) throws(EventStoreError) -> StateDifference {
+        let (earlier, later) = try states(min(before, after), max(before, after))
+        return before <= after
+            ? StateDifference(from: earlier, to: later) : StateDifference(from: later, to: earlier)
     }
 
     /// States in which one record is correct: the others are not folded.

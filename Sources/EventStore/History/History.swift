@@ -73,8 +73,8 @@ package struct History: Sendable {
 
     /// The same history, of which only so much is read; beyond that its functions throw `limitExceeded`, or
     /// `cancelled` when the allowance is given up.
-    /// - Parameter kept: a state to start from.
-    package func within(_ allowance: HistoryAllowance, from kept: KeptState? = nil) -> History {
+    /// - Parameter kept: states to start from.
+    package func within(_ allowance: HistoryAllowance, from kept: KeptStates? = nil) -> History {
         var history = self
         history.source.allowance = allowance
         history.source.kept = kept
@@ -231,6 +231,9 @@ package final class EventIterator {
         self.watch = watch
         self.total = total
     }
+
+    /// Bytes of events read so far.
+    var byteCount: UInt64 { cursor.byteCount }
 
     /// The next event; nil at the end.
     package func next() throws(EventStoreError) -> Event? {

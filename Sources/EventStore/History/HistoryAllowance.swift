@@ -26,11 +26,6 @@ package final class HistoryAllowance: Sendable {
     /// Whether nobody waits any more.
     package var isGivenUp: Bool { givenUp.load(ordering: .relaxed) }
 
-    /// Whether as many events may still be searched.
-    func covers(passing events: UInt64) -> Bool {
-        events <= UInt64(leftUnits / Self.passedUnits)
-    }
-
     private var leftUnits: Int {
         unitLimit - min(spentUnits.load(ordering: .relaxed), unitLimit)
     }

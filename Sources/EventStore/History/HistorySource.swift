@@ -11,8 +11,8 @@ struct HistorySource: Sendable {
     private let place: Place
     /// How much may be read; nil for any amount.
     var allowance: HistoryAllowance?
-    /// A state to start from, if it is nearer than any checkpoint.
-    var kept: KeptState?
+    /// States to start from, if no checkpoint is much nearer.
+    var kept: KeptStates?
 
     init(_ reader: EventLogReader) { place = .log(reader) }
 
@@ -45,7 +45,7 @@ struct HistorySource: Sendable {
                 ?? RestoredState()
         }
         let newest = try checkpoints().last { $0 <= sequence } ?? 0
-        if let near = kept.snapshot(from: newest, through: sequence) {
+        if let near = kept.nearest(through: sequence, checkpoint: newest) {
             return RestoredState(snapshot: near)
         }
         let restored = try reader?.checkpoints.restore(

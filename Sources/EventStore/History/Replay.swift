@@ -13,6 +13,8 @@ package final class Replay {
     /// Called occasionally with the progress of ``advance(to:)``.
     var watch: History.Watch?
     private let events: HistoryCursor
+    /// Takes states that are passed.
+    private let kept: KeptStates?
 
     /// The event up to which read bytes are not counted.
     var mark: UInt64 = 0
@@ -79,6 +81,7 @@ package final class Replay {
     ) throws(EventStoreError) {
         self.snapshot = snapshot
         self.ignoredCheckpoints = ignoredCheckpoints
+        kept = source.kept
         events = try source.events(from: snapshot.sequence + 1)
         events.through = last
     }
@@ -115,9 +118,13 @@ package final class Replay {
                 throw .missing(snapshot.sequence + 1)
             }
             try fold(event, changes: &changes)
+            if snapshot.sequence.isMultiple(of: KeptStates.firstSpacing) {
+                kept?.keep(snapshot, isEnd: false)
+            }
             // Not needed here; kept small instead of being recreated for each event.
             if changes.fields.count > 1_024 { changes = ChangeSet() }
         }
+        kept?.keep(snapshot)
     }
 
     /// After damage nothing can be known: no later state follows from the events before it.

@@ -161,12 +161,20 @@ extension History {
 
     /// The changes that an event made to confirmed records.
     package func changes(by sequence: UInt64) throws(EventStoreError) -> [FieldDifference] {
-        guard let writes = try event(sequence).body.confirmedWrites else { return [] }
+        let change = try change(by: sequence)
+        return change.records.flatMap(change.differences)
+    }
+
+    /// The same, to be looked at record by record.
+    func change(by sequence: UInt64) throws(EventStoreError) -> StateDifference {
+        guard let writes = try event(sequence).body.confirmedWrites else {
+            return StateDifference(from: Snapshot(), to: Snapshot())
+        }
         let before = try snapshot(at: sequence - 1, of: writes.recordIDs)
         var after = before
         var changes = ChangeSet()
         after.apply(writes, changes: &changes)
-        return before.differences(to: after)
+        return StateDifference(from: before, to: after)
     }
 
     /// The intent of a mutation; nil if the log no longer has it, or it is damaged.

@@ -21,6 +21,8 @@ public final class FileJournal: EventJournal, RestorableJournal {
     private let past: BackgroundQueue
     /// Checks whether the disk has room, independently of reads of the past.
     private let room: BackgroundQueue
+    /// What is on the disk, as last looked at.
+    private let files = Lock(FilesOnDisk())
     /// Callers waiting for the check in progress.
     private let roomAskers = Lock<[CheckedContinuation<Bool, Never>]>([])
 
@@ -98,6 +100,23 @@ public final class FileJournal: EventJournal, RestorableJournal {
 
     /// Bytes of events waiting for the disk.
     package var waitingBytes: Int { log.waitingBytes }
+
+    /// How much there is on the disk; nil until it was looked at. Does not wait: a look that is due is begun.
+    package var filesOnDisk: FilesOnDisk.Counts? {
+        let (counts, isDue) = files.withLock { files in
+            let now = ContinuousClock.now
+            let isDue = files.lookedAt.map { $0 + FilesOnDisk.interval < now } ?? true
+            if isDue { files.lookedAt = now }
+            return (files.counts, isDue)
+        }
+        if isDue {
+            past.async { [weak self] in
+                guard let self, let counts = try? reader.filesOnDisk() else { return }
+                files.withLock { $0.counts = counts }
+            }
+        }
+        return counts
+    }
 
     package func append(
         _ events: [NewEvent], expecting sequence: UInt64,

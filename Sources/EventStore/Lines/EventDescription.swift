@@ -3,26 +3,47 @@ import EventLog
 package import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-/// Everything that is known of an event.
+/// What is known of an event: all of it, or a part that fits on a page.
 package struct EventDescription: Sendable {
     private let summary: EventSummary
     /// Nil when the state before the event cannot be rebuilt: for damage, or as the log begins between the two.
-    private let changes: [FieldDifference]?
+    private var changes: [FieldDifference]?
+    /// How many changed records to leave out to go on with the others; nil when none is left.
+    package private(set) var next: Int?
     /// Nil if the history is in memory only.
     private let frame: FrameInfo?
 
+    /// - Parameters:
+    ///   - skip: leaves out the changes of as many records.
+    ///   - bytes: no changes are added to as many, in their form for programs.
+    ///   - mayGoOn: asked now and then; the rest of the changes is left out when it says no.
     /// - Throws: the same as ``History/event(_:)``.
-    package init(_ sequence: UInt64, in history: History) throws(EventStoreError) {
+    package init(
+        _ sequence: UInt64, in history: History, skip: Int = 0, bytes: Int = .max,
+        mayGoOn: () -> Bool = { true }
+    ) throws(EventStoreError) {
         summary = try history.summary(of: sequence)
-        changes = try Self.changes(of: sequence, in: history)
         frame = try history.source.frame(containing: sequence)
+        guard let all = try Self.changes(of: sequence, in: history) else { return }
+        var found: [FieldDifference] = []
+        var byteCount = 0
+        for (place, id) in all.records.enumerated().dropFirst(skip) {
+            if place > skip, byteCount >= bytes || (place % 256 == 0 && !mayGoOn()) {
+                next = place
+                break
+            }
+            let changes = all.differences(of: id)
+            if bytes < .max { byteCount += changes.reduce(0) { $0 + $1.json.text.utf8.count } }
+            found += changes
+        }
+        changes = found
     }
 
     private static func changes(
         of sequence: UInt64, in history: History
-    ) throws(EventStoreError) -> [FieldDifference]? {
+    ) throws(EventStoreError) -> StateDifference? {
         do throws(EventStoreError) {
-            return try history.changes(by: sequence)
+            return try history.change(by: sequence)
         } catch {
             if [.log(.damaged), .outOfRange].contains(error.code) { return nil }
             throw error
@@ -60,8 +81,8 @@ package struct EventDescription: Sendable {
         if changes == nil {
             add("changes", "unknown: the state before the event cannot be rebuilt")
         }
-        for (index, change) in (changes ?? []).enumerated() {
-            lines.append((index == 0 ? "changes" : "").padded(to: 14) + change.line.printable)
+        for (index, line) in changeLines.enumerated() {
+            lines.append(index == 0 ? "changes".padded(to: 14) + line.dropFirst(14) : line)
         }
         guard let frame else { return lines }
         add("segment", frame.segment)
@@ -73,6 +94,13 @@ package struct EventDescription: Sendable {
         add("crc32", frame.checksumText)
         add("chain", "\(frame.chain)")
         return lines
+    }
+}
+
+extension EventDescription {
+    /// The changes for people, as they stand below the first one.
+    package var changeLines: [String] {
+        (changes ?? []).map { "".padded(to: 14) + $0.line.printable }
     }
 }
 

@@ -2,6 +2,9 @@ package import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 extension EventSummary {
+    /// So many ids of records are in a line for programs; the seed of a large store has many more.
+    package static let shownRecords = 1_000
+
     /// The form of `relay log list --json`.
     package var json: JSONValue {
         .object(
@@ -12,7 +15,9 @@ extension EventSummary {
                 "operation": JSONValue(operation),
                 "mutationId": JSONValue(mutationID?.description),
                 "viewer": JSONValue(viewer),
-                "records": .array(records.map(JSONValue.string)),
+                "records": .array(records.prefix(Self.shownRecords).map(JSONValue.string)),
+                "recordCount": records.count > Self.shownRecords
+                    ? .int(Int64(records.count)) : Optional.none,
             ]))
     }
 

@@ -2,16 +2,22 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 extension History {
-    /// All about one event.
+    /// All about one event; of its changes as many as fit on a page.
+    /// - Parameter skip: leaves out the changes of as many records.
     package func page(
-        about point: HistoryPoint, _ limits: HistoryPage.Limits, now: Int64
+        about point: HistoryPoint, skip: Int, _ limits: HistoryPage.Limits, now: Int64,
+        mayGoOn: () -> Bool = { true }
     ) throws(EventStoreError) -> HistoryPage {
         var page = HistoryPage(limits)
-        let event = try EventDescription(sequence(of: point, now: now), in: self)
+        let sequence = try sequence(of: point, now: now)
+        let description = try EventDescription(
+            sequence, in: self, skip: skip, bytes: limits.bytes, mayGoOn: mayGoOn)
         switch limits.form {
-        case .json: page.add(event.json.text)
-        case .text: for line in event.lines { page.add(line) }
+        case .json: page.add(description.json.text)
+        case .text:
+            for line in skip == 0 ? description.lines : description.changeLines { page.add(line) }
         }
+        if let next = description.next { page.next = [.sequence: "\(sequence)", .skip: "\(next)"] }
         return page
     }
 
@@ -21,7 +27,7 @@ extension History {
         at sequence: UInt64, skip: Int, _ limits: HistoryPage.Limits
     ) throws(EventStoreError) -> HistoryPage {
         var page = HistoryPage(limits)
-        let state = try kept(at: sequence)
+        let state = try snapshot(at: sequence)
         var place = skip
         for line in state.recordLines(from: skip) {
             if page.isFull {
@@ -32,13 +38,6 @@ extension History {
             place += 1
         }
         return page
-    }
-
-    /// A state that the next question will probably ask for as well.
-    func kept(at sequence: UInt64) throws(EventStoreError) -> Snapshot {
-        let state = try snapshot(at: sequence)
-        source.kept?.keep(state)
-        return state
     }
 
     /// One record of a state.
@@ -57,30 +56,60 @@ extension History {
     }
 
     /// What is different between the states after two events.
-    /// - Parameter skip: leaves out as many lines.
+    ///
+    /// Ends early when there is no time left.
+    /// - Parameters:
+    ///   - from: leaves out as many of the records that may be different, in their order.
+    ///   - skip: leaves out as many lines after those.
     package func differencePage(
-        from before: UInt64, to after: UInt64, record: String?, skip: Int,
-        _ limits: HistoryPage.Limits
+        from before: UInt64, to after: UInt64, record: String?, from place: Int, skip: Int,
+        _ limits: HistoryPage.Limits, mayGoOn: () -> Bool = { true }
     ) throws(EventStoreError) -> HistoryPage {
         var page = HistoryPage(limits)
-        let differences = try differences(from: before, to: after, record: record)
-        page.add(differences, from: skip) { place in
-            [.a: "\(before)", .b: "\(after)", .skip: "\(place)"]
+        if let record {
+            let differences = try differences(from: before, to: after, record: record)
+            page.add(differences, from: skip) { place in
+                [.a: "\(before)", .b: "\(after)", .skip: "\(place)"]
+            }
+            return page
+        }
+        let difference = try difference(from: before, to: after)
+        var left = skip
+        for (index, id) in difference.records.enumerated().dropFirst(place) {
+            func goOn(skipping lines: Int) -> [HistoryPage.Place: String] {
+                [.a: "\(before)", .b: "\(after)", .from: "\(index)", .skip: "\(lines)"]
+            }
+            if index > place, index.isMultiple(of: 256), !mayGoOn() {
+                page.next = goOn(skipping: left)
+                break
+            }
+            let differences = difference.differences(of: id)
+            if left >= differences.count {
+                left -= differences.count
+                continue
+            }
+            page.add(differences, from: left, next: goOn)
+            if page.next != nil { break }
+            left = 0
         }
         return page
     }
 
-    /// What would be different now if some events had not happened.
+    /// What would be different after an event if some before it had not happened.
     /// - Parameter place: leaves out as many lines.
     package func whatIfPage(
-        skipping skipped: Set<UInt64>, from place: Int, _ limits: HistoryPage.Limits
+        skipping skipped: Set<UInt64>, through end: UInt64, from place: Int,
+        _ limits: HistoryPage.Limits
     ) throws(EventStoreError) -> HistoryPage {
         var page = HistoryPage(limits)
-        page.add(try whatIf(skipping: skipped), from: place) { [.from: "\($0)"] }
+        let differences = try beginning(through: end).whatIf(skipping: skipped)
+        page.add(differences, from: place) { [.at: "\(end)", .from: "\($0)"] }
         return page
     }
 
     // MARK: Who wrote it
+
+    private static let blamePieceLength: UInt64 = 10_000
 
     /// The writes of a record or a field, newest first.
     ///
@@ -98,13 +127,19 @@ extension History {
         var end = min(before.map { $0 > 0 ? $0 - 1 : 0 } ?? lastReadable, lastReadable)
         var left = skip
         var isBegun = false
+        /// Pieces grow: most questions are answered by the newest writes.
+        var length: UInt64 = 1
         do throws(EventStoreError) {
             while end > 0, !isBegun || mayGoOn() {
                 let (entries, start) = try blame(
-                    target, through: end, showsLayers: showsLayers, isWhole: isBegun)
+                    target, through: end, atLeast: length, showsLayers: showsLayers,
+                    keeping: NewestEntries.Limit(
+                        count: left + limits.lines - page.lineCount + 1, bytes: limits.bytes,
+                        least: left + 1))
+                length = max(length * 2, Self.blamePieceLength)
                 /// How many entries of one event have been passed.
                 var passed: (sequence: UInt64, count: Int) = (0, 0)
-                for entry in entries {
+                for entry in entries.newestFirst {
                     if entry.sequence != passed.sequence { passed = (entry.sequence, 0) }
                     if left > 0 {
                         left -= 1
@@ -117,6 +152,12 @@ extension History {
                         page.add(limits.form == .json ? lines.json(entry).text : lines.line(entry))
                     }
                     passed.count += 1
+                }
+                if entries.isCut {
+                    page.next = [
+                        .before: "\(passed.sequence + 1)", .skip: "\(passed.count + left)",
+                    ]
+                    return page
                 }
                 end = start
                 isBegun = true

@@ -8,10 +8,23 @@ package struct RecordSearch: Sendable {
     package var after: String?
     /// The order is that of their creation, or the reverse.
     package var isNewestFirst = false
-    /// Those in which a field has this value, in the form of a seed file.
+    /// Those in which a field has this value: in the form of a seed file, a number in any spelling, or the id for a link.
     package var field: (name: String, value: JSONValue)?
 
     package init(type: String) { self.type = type }
+}
+
+extension JSONValue {
+    /// Whether a field's value is what somebody has typed to find it.
+    fileprivate func isFound(by wanted: JSONValue) -> Bool {
+        switch (self, wanted) {
+        case (.int(let number), .double(let wanted)), (.double(let wanted), .int(let number)):
+            return Double(number) == wanted
+        case (.object(let object), .string(let wanted)):
+            return object.members.count == 1 && object["ref"]?.string == wanted
+        default: return self == wanted
+        }
+    }
 }
 
 extension History {
@@ -20,8 +33,9 @@ extension History {
         at sequence: UInt64, _ limits: HistoryPage.Limits
     ) throws(EventStoreError) -> HistoryPage {
         var page = HistoryPage(limits)
-        for (type, count) in try kept(at: sequence).recordCounts().sorted(by: { $0.type < $1.type })
-        {
+        for (type, count) in try snapshot(at: sequence).recordCounts().sorted(by: {
+            $0.type < $1.type
+        }) {
             let line: JSONValue = ["type": .string(type), "count": .int(Int64(count))]
             page.add(line.text)
         }
@@ -47,7 +61,7 @@ extension History {
         mayGoOn: () -> Bool = { true }
     ) throws -> HistoryPage {
         var page = HistoryPage(limits)
-        let state = try kept(at: sequence)
+        let state = try snapshot(at: sequence)
         var records = state.recordsInCreationOrder(of: search.type)[...]
         if let after = search.after {
             guard let last = state.creation(ofRecord: after) else {
@@ -68,7 +82,7 @@ extension History {
             }
             last = record
             if let (name, value) = search.field,
-                state.fieldValue(name, of: record)?.recordJSON != value
+                state.fieldValue(name, of: record)?.recordJSON.isFound(by: value) != true
             {
                 continue
             }

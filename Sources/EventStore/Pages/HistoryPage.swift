@@ -8,6 +8,8 @@ package struct HistoryPage: Sendable {
         case skip, from
         /// The points of states, as events.
         case at, a, b
+        /// An event.
+        case sequence
     }
 
     /// What a page may hold, and whether it is for programs or for people.

@@ -13,6 +13,8 @@ struct Explorer: Sendable {
     static let documentPath = "/explorer/document"
     static let groupsPath = "/explorer/groups"
 
+    static let documentMethods = "POST, OPTIONS"
+
     let page = ExplorerPage()
     private let service: GraphQLService
     private let help: DocumentHelp?
@@ -33,6 +35,12 @@ struct Explorer: Sendable {
     ) {
         self.service = service
         help = isExclusive ? nil : DocumentHelp(schema, limits: limits)
+    }
+
+    /// Gives all questions up: the server stops.
+    func stop() {
+        documents.giveUp()
+        groups.giveUp()
     }
 
     // MARK: Documents

@@ -34,7 +34,12 @@ extension Front {
     func respondToDocument(
         _ http: HTTPRequest, _ explorer: Explorer, _ responder: HTTPResponder
     ) {
-        let answer = answer(withoutStoring: responder)
+        if http.method == "OPTIONS" {
+            responder.respond(
+                origins.answer(toOptions: http, methods: Explorer.documentMethods))
+            return
+        }
+        let answer = answer(withoutStoring: responder, origins.headers(for: http))
         guard identity(of: http) != nil else { return answer(Self.unauthenticated) }
         explorer.respondToDocument(http, responder, answer)
     }
@@ -42,10 +47,18 @@ extension Front {
     func respondToGroups(
         _ http: HTTPRequest, _ explorer: Explorer, _ responder: HTTPResponder
     ) {
-        let answer = answer(withoutStoring: responder)
+        if http.method == "OPTIONS" {
+            responder.respond(origins.answer(toOptions: http, methods: HistoryPages.methods))
+            return
+        }
+        let answer = answer(withoutStoring: responder, origins.headers(for: http))
+        switch authentication.decide(headers: http.headers) {
         // As with metrics.
-        guard authentication.decide(headers: http.headers) == .admitted(.unrestricted) else {
-            return answer(Self.unauthenticated)
+        case .admitted(.unrestricted, _): break
+        case .admitted(let identity, _) where identity != .nobody:
+            let text = "What others ask for is shown to clients with an unnamed token only."
+            return answer(HTTPResponse(refusing: 403, text))
+        default: return answer(Self.unauthenticated)
         }
         explorer.respondToGroups(http, responder, answer)
     }

@@ -134,8 +134,9 @@ final class Front: HTTPServerHandler {
             switch self {
             case .graphQL: nil
             case .history: HistoryPages.methods
-            case .document: "POST"
-            case .page, .groups, .operators: "GET, HEAD"
+            case .document: Explorer.documentMethods
+            case .groups: HistoryPages.methods
+            case .page, .operators: "GET, HEAD"
             }
         }
     }

@@ -38,6 +38,11 @@ struct HistoryPages: Sendable {
                 refusing: 401, Authentication.refusal, isForPeople: isForPeople)
         }
         if mayLook(identity) { return nil }
+        return Self.notForThem(isForPeople)
+    }
+
+    /// The answer to those who are known, and may not look.
+    static func notForThem(_ isForPeople: Bool = false) -> HTTPResponse {
         let text = """
             The history shows everything. It is for clients with an unnamed token, and for viewers with the claim \
             that --history-claim names.
@@ -47,10 +52,17 @@ struct HistoryPages: Sendable {
 
     private func mayLook(_ identity: Identity) -> Bool {
         guard let viewer = identity.viewer else { return identity == .unrestricted }
-        switch claim.flatMap({ viewer.claimValues[$0] }) {
-        case nil, .null?, .bool(false)?, .string("")?: return false
-        case .array(let elements)?: return !elements.isEmpty
-        default: return true
+        return claim.flatMap { viewer.claimValues[$0] }.map(Self.saysYes) ?? false
+    }
+
+    /// Providers write "no" in several ways.
+    private static func saysYes(_ claim: JSONValue) -> Bool {
+        switch claim {
+        case .null, .bool(false), .int(0): false
+        case .double(let number): number != 0
+        case .string(let text): !["", "0", "false", "no"].contains(text.lowercased())
+        case .array(let elements): elements.contains(where: saysYes)
+        default: true
         }
     }
 

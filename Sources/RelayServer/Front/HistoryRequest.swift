@@ -12,17 +12,23 @@ struct HistoryRequest: Sendable {
 
     enum Question: Sendable {
         case events(History.SearchRange, Search)
-        case event(HistoryPoint)
+        /// - Parameter skip: leaves out the changes of as many records.
+        case event(HistoryPoint, skip: Int)
         /// - Parameter skip: for all records.
         case state(BlameTarget?, at: HistoryPoint, skip: Int)
         case blame(BlameTarget, showsLayers: Bool, before: UInt64?, skip: Int)
-        case differences(HistoryPoint, HistoryPoint, record: String?, skip: Int)
+        /// - Parameters:
+        ///   - from: leaves out as many records.
+        ///   - skip: leaves out as many lines behind those.
+        case differences(HistoryPoint, HistoryPoint, record: String?, from: Int, skip: Int)
         case types(at: HistoryPoint)
         case records(RecordSearch, at: HistoryPoint)
         /// The record with an id, if there is one.
         case record(String, at: HistoryPoint)
-        /// - Parameter from: leaves out as many lines.
-        case withoutEvents(Set<UInt64>, from: Int)
+        /// - Parameters:
+        ///   - at: the event behind which the difference is looked at.
+        ///   - from: leaves out as many lines.
+        case withoutEvents(Set<UInt64>, at: HistoryPoint, from: Int)
     }
 
     /// Which events; the condition is checked, but not yet parsed.
@@ -48,15 +54,15 @@ struct HistoryRequest: Sendable {
         "/log/events": [
             "after", "before", "limit", "kind", "operation", "record", "where",
         ],
-        "/log/event": ["sequence"],
+        "/log/event": ["sequence", "skip"],
         "/log/state": ["record", "field", "at", "limit", "skip"],
         "/log/blame": ["record", "field", "optimistic", "before", "limit", "skip"],
-        "/log/diff": ["a", "b", "record", "limit", "skip"],
+        "/log/diff": ["a", "b", "record", "limit", "from", "skip"],
         "/explorer/types": ["at"],
         "/explorer/records": [
             "id", "type", "at", "after", "limit", "order", "field", "value",
         ],
-        "/explorer/what-if": ["skip", "limit", "from"],
+        "/explorer/what-if": ["skip", "at", "limit", "from"],
     ]
 
     static let defaultLines = 100
@@ -100,7 +106,8 @@ struct HistoryRequest: Sendable {
                 after: try values.point("after"), before: try values.point("before"))
             return .events(range, try search(values, now: now))
         case "/log/event":
-            return .event(try values.required("sequence", values.point("sequence")))
+            return .event(
+                try values.required("sequence", values.point("sequence")), skip: try place("skip"))
         case "/log/state":
             if values["field"] != nil, target == nil { throw .missing("record") }
             return .state(
@@ -124,12 +131,14 @@ struct HistoryRequest: Sendable {
             }
             return .record(id, at: point)
         case "/explorer/what-if":
-            return .withoutEvents(try skippedEvents(values), from: try place("from"))
+            return .withoutEvents(
+                try skippedEvents(values), at: try values.point("at") ?? .beforeLast(0),
+                from: try place("from"))
         default:
             return .differences(
                 try values.required("a", values.point("a")),
                 try values.required("b", values.point("b")), record: values["record"],
-                skip: try place("skip"))
+                from: try place("from"), skip: try place("skip"))
         }
     }
 

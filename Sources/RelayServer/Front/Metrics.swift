@@ -182,6 +182,12 @@ final class Metrics: Sendable {
         page.gauge(
             "relay_log_waiting_bytes", "Bytes of events waiting for the disk.",
             journal.waitingBytes)
+        guard let files = journal.filesOnDisk else { return }
+        page.gauge(
+            "relay_log_size_bytes", "Size of the segments and checkpoints, up to ten seconds ago.",
+            files.byteCount)
+        page.gauge("relay_log_segments", "Segments.", files.segmentCount)
+        page.gauge("relay_log_checkpoints", "Checkpoints.", files.checkpointCount)
     }
 
     private func describe(_ keys: KeyURL, _ page: inout MetricsPage) {

@@ -1,3 +1,4 @@
+import EventLog
 import EventStore
 import Logging
 @_spi(Rooms) import RelayRecords
@@ -12,11 +13,20 @@ import Threads
 final class HistoryDesk: Sendable {
     struct Limits: Sendable {
         /// Events that may be read for one answer.
-        var events = GraphQLService.Limits().pastEvents
+        var events: Int
         /// How long one answer is searched for; then what was found is a page.
         var time = Duration.seconds(2)
         /// Questions of either kind that may wait.
         var waiting = 64
+
+        init(events: Int) { self.events = events }
+
+        /// Ten times what a query may read: states that are passed are kept, so that the next answer needs few events,
+        /// and only one question at a time folds any.
+        init(pastEvents: Int = GraphQLService.Limits().pastEvents) {
+            events =
+                pastEvents.multipliedReportingOverflow(by: 10).overflow ? .max : 10 * pastEvents
+        }
     }
 
     /// What is known when a question was answered.
@@ -44,12 +54,16 @@ final class HistoryDesk: Sendable {
     private let logger: Logger
     private let searches: HistoryLine
     private let states: HistoryLine
-    private let kept = KeptState()
+    private let kept = KeptStates()
     private let counted = Lock(Counts())
     private let isKeptWatched = Lock(false)
+    /// The places of damage that the server's log has been told of.
+    private let knownDamages = Lock(Set<String>())
 
-    /// A state not asked for again for this long is dropped.
+    /// States are dropped when none is asked for during this time.
     private static let keepingInterval = Duration.seconds(60)
+    /// Damage in more places is not told of one by one.
+    private static let knownDamageLimit = 64
 
     /// - Parameter history: opens it as it is now.
     init(
@@ -75,7 +89,9 @@ final class HistoryDesk: Sendable {
         let line = request.needsState ? states : searches
         let isTaken = line.post(
             HistoryLine.Job(allowance: allowance) { [self] in
-                let outcome = outcome(of: request, allowance)
+                let outcome =
+                    allowance.isGivenUp
+                    ? .failure(refusal(.cancelled)) : outcome(of: request, allowance)
                 count(outcome, allowance)
                 answer(outcome)
                 if request.needsState { watchKept() }
@@ -117,10 +133,9 @@ final class HistoryDesk: Sendable {
         do {
             let state = request.needsState ? kept : nil
             let history = try self.history().within(allowance, from: state)
-            let page = try page(request, history)
-            for damage in history.damages.all {
-                logger.error("The log is damaged in \(damage); \(request.path) left that out.")
-            }
+            let page = try page(request, history, allowance)
+            if allowance.isGivenUp { throw EventStoreError.cancelled }
+            for damage in history.damages.all { tell(of: damage) }
             return .success(Answer(page: page, first: history.first, last: history.last))
         } catch let refusal as HistoryRequest.Refusal {
             return .failure(refusal)
@@ -134,11 +149,11 @@ final class HistoryDesk: Sendable {
     }
 
     private func page(
-        _ request: HistoryRequest, _ history: History
+        _ request: HistoryRequest, _ history: History, _ allowance: HistoryAllowance
     ) throws -> HistoryPage {
         let (now, limits) = (now(), request.limits)
         let end = ContinuousClock.now + self.limits.time
-        let mayGoOn = { ContinuousClock.now < end }
+        let mayGoOn = { ContinuousClock.now < end && !allowance.isGivenUp }
         func sequence(_ point: HistoryPoint) throws(EventStoreError) -> UInt64 {
             try history.sequence(of: point, now: now)
         }
@@ -146,8 +161,9 @@ final class HistoryDesk: Sendable {
         case .events(let range, let search):
             return try history.eventPage(
                 in: range, search.filter(now: now), limits, now: now, mayGoOn: mayGoOn)
-        case .event(let point):
-            return try history.page(about: point, limits, now: now)
+        case .event(let point, let skip):
+            return try history.page(
+                about: point, skip: skip, limits, now: now, mayGoOn: mayGoOn)
         case .state(let target?, let point, _):
             return try history.page(of: target, at: sequence(point), limits)
         case .state(nil, let point, let skip):
@@ -156,17 +172,19 @@ final class HistoryDesk: Sendable {
             return try history.blamePage(
                 target, showsLayers: showsLayers, before: before, skip: skip, limits,
                 mayGoOn: mayGoOn)
-        case .differences(let a, let b, let record, let skip):
+        case .differences(let a, let b, let record, let place, let skip):
             return try history.differencePage(
-                from: sequence(a), to: sequence(b), record: record, skip: skip, limits)
+                from: sequence(a), to: sequence(b), record: record, from: place, skip: skip, limits,
+                mayGoOn: mayGoOn)
         case .types(let point):
             return try history.typePage(at: sequence(point), limits)
         case .records(let search, let point):
             return try history.recordPage(search, at: sequence(point), limits, mayGoOn: mayGoOn)
         case .record(let id, let point):
             return try history.recordPage(id: id, at: sequence(point), limits)
-        case .withoutEvents(let skipped, let place):
-            return try history.whatIfPage(skipping: skipped, from: place, limits)
+        case .withoutEvents(let skipped, let end, let place):
+            return try history.whatIfPage(
+                skipping: skipped, through: sequence(end), from: place, limits)
         }
     }
 
@@ -175,7 +193,30 @@ final class HistoryDesk: Sendable {
         case .outOfRange: HistoryRequest.Refusal(status: 404, message: error.message)
         case .notAPoint, .limitExceeded: HistoryRequest.Refusal(status: 400, message: error.message)
         case .cancelled: HistoryRequest.Refusal(status: 503, message: "The server is stopping.")
+        case _ where error.isLasting: damaged(error)
         default: unreadable(error)
+        }
+    }
+
+    private func damaged(_ error: EventStoreError) -> HistoryRequest.Refusal {
+        if let damage = error.damage { tell(of: damage) } else { logger.debug("\(error)") }
+        return HistoryRequest.Refusal(
+            status: 500,
+            message: """
+                The log is damaged, or another version wrote it, and this cannot be read from it. The server's log \
+                says where; `relay log verify` says more.
+                """)
+    }
+
+    /// Once of each place, however often it is read.
+    private func tell(of damage: LogDamage) {
+        let isNew = knownDamages.withLock { known in
+            known.count < Self.knownDamageLimit
+                && known.insert("\(damage.file):\(damage.offset)").inserted
+        }
+        if isNew {
+            logger.error(
+                "The log is damaged in \(damage); answers about the history leave that out.")
         }
     }
 
@@ -188,9 +229,9 @@ final class HistoryDesk: Sendable {
                 """)
     }
 
-    // MARK: The state that was asked for last
+    // MARK: The states that were passed
 
-    /// While a state is kept, checks every minute whether it was asked for in the meantime.
+    /// While states are kept, checks every minute whether it was asked for in the meantime.
     private func watchKept() {
         let starts = isKeptWatched.withLock { isWatched in
             defer { isWatched = true }
@@ -202,8 +243,12 @@ final class HistoryDesk: Sendable {
     private func lookLater() {
         tasks.later(Self.keepingInterval) { [weak self] in
             guard let self else { return }
-            if kept.dropUnused() { return lookLater() }
-            isKeptWatched.withLock { $0 = false }
+            // Whoever keeps a state looks at this afterwards.
+            let isKept = isKeptWatched.withLock { isWatched in
+                isWatched = kept.dropUnused()
+                return isWatched
+            }
+            if isKept { lookLater() }
         }
     }
 }

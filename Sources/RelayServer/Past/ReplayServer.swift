@@ -69,6 +69,7 @@ package final class ReplayServer: Sendable {
     private let loop: IOLoop
     private let http: HTTPServer
     private let stopDeadline: Duration
+    private let giveUpQuestions: @Sendable () -> Void
 
     /// Folds the log up to the start, and listens. When it returns, clients can come.
     /// - Throws: `EventStoreError`, `IOError`, and what is wrong with the recorded schema.
@@ -124,7 +125,11 @@ package final class ReplayServer: Sendable {
                 on: loop, handler: front)
             metrics.observe(http)
             return ReplayServer(
-                configuration, end: history.last, service, replay, played, loop, http)
+                configuration, end: history.last, service, replay, played, loop, http
+            ) {
+                desk.stop()
+                explorer?.stop()
+            }
         } catch {
             await loop.stop()
             throw error
@@ -133,8 +138,10 @@ package final class ReplayServer: Sendable {
 
     private init(
         _ configuration: Configuration, end: UInt64, _ service: GraphQLService,
-        _ replay: ReplayedHistory, _ played: PlayedSequence, _ loop: IOLoop, _ http: HTTPServer
+        _ replay: ReplayedHistory, _ played: PlayedSequence, _ loop: IOLoop, _ http: HTTPServer,
+        giveUpQuestions: @escaping @Sendable () -> Void
     ) {
+        self.giveUpQuestions = giveUpQuestions
         self.end = end
         self.service = service
         self.replay = replay
@@ -189,6 +196,7 @@ package final class ReplayServer: Sendable {
 
     /// Accepts no new connections and ends what is open.
     package func stop() async {
+        giveUpQuestions()
         await http.stop(within: stopDeadline)
         await loop.stop()
     }

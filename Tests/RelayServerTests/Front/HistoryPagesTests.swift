@@ -267,7 +267,7 @@ struct HistoryPagesTests {
     }
 
     @Test func moreEventsThanTheBudgetAreNotRead() async throws {
-        try await RunningServer.run({ $0.limits.pastEvents = 20 }) { server in
+        try await RunningServer.run({ $0.limits.pastEvents = 2 }) { server in
             try await Self.fill(server, 40)
             let far = try await server.send("GET", "/log/state?at=60")
             #expect(far.status == 400)
