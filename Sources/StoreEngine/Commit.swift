@@ -123,21 +123,3 @@ struct ExpectedState: Sendable {
         self.changes = changes
     }
 }
-
-/// The state that readers may see: all of it is durable.
-///
-/// Written only when an append completes, in log order; read from anywhere.
-final class DurableHead: Sendable {
-    private let state: Lock<Snapshot>
-
-    init(_ snapshot: Snapshot) { state = Lock(snapshot) }
-
-    var snapshot: Snapshot { state.withLock { $0 } }
-
-    func advance(to snapshot: Snapshot) {
-        state.withLock { state in
-            assert(snapshot.sequence >= state.sequence, "what is durable stays so")
-            state = snapshot
-        }
-    }
-}

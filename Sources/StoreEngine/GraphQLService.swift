@@ -10,21 +10,24 @@ package import SchemaService
 /// Queries run on the durable head, on the concurrent pool. Mutations go through the single writer,
 /// subscriptions through the publisher.
 package final class GraphQLService: Sendable {
-    private let schemaService: SchemaService
+    let schemaService: SchemaService
     private let operations: OperationCache
-    private let durable: DurableHead
-    private let writer: MutationWriter
+    let durable: DurableHead
+    let writer: MutationWriter
     private let inProgress: MutationsInProgress
-    private let publisher: Publisher
+    let publisher: Publisher
     private let catchUp: CatchUp
     private let sequences: SequenceSubscriptions
-    private let recent: RecentCommits
+    let recent: RecentCommits
     private let past: PastQueries
     private let identity: StoreIdentity
     private let mutationRefusal: String?
     private let journal: any EventJournal
     private let tasks: EngineTasks
     private let deliver: @Sendable ([Delivery]) -> Void
+    private let catchUpTime: Duration
+    let leadership: Leadership
+    let onDurable: @Sendable (Snapshot) -> Void
     package let counters = ServiceCounters()
     /// Whether mutations can be made durable.
     package let health: StorageHealth
@@ -67,6 +70,8 @@ package final class GraphQLService: Sendable {
         /// Events that may be folded for subscriptions that were away for longer, both up to their cursor and
         /// after it. Beyond that, the cursor is too old.
         package var resumeEvents = 1_000_000
+        /// How long a request waits for the state that it asks for (`extensions.relay.atLeast`).
+        package var catchUpTime = Duration.seconds(10)
         /// A state in memory is reused if it is at most this many events away, which is about the distance
         /// between two checkpoints. Otherwise the journal is checked for a later one.
         package var nearEvents = 50_000
@@ -96,6 +101,7 @@ package final class GraphQLService: Sendable {
     ///   - tail: the newest commits that led to the snapshot, for subscriptions that were away.
     ///   - persisted: documents that requests may refer to instead of sending them.
     ///   - mutationRefusal: why all mutations are refused, if they are.
+    ///   - forwarder: takes mutations while another server appends to the journal; nil if this one does.
     ///   - onDurable: called with every durable state, in order, on the journal's thread.
     ///   - deliver: takes the deliveries for subscriptions; those for one subscription are in order.
     ///   - settle: returns once the sinks have taken everything handed to `deliver`.
@@ -104,6 +110,7 @@ package final class GraphQLService: Sendable {
         snapshot: Snapshot, tail: HistoryTail? = nil, inputs: EngineInputs,
         limits: Limits = .init(),
         persisted: PersistedOperations = .init(), mutationRefusal: String? = nil,
+        forwarder: MutationForwarder? = nil,
         logger: Logger = Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() },
         onDurable: @escaping @Sendable (Snapshot) -> Void = { _ in },
         deliver: @escaping @Sendable ([Delivery]) -> Void,
@@ -113,6 +120,9 @@ package final class GraphQLService: Sendable {
         health = StorageHealth(logger: logger, tasks: inputs.tasks) { await journal.hasRoom() }
         self.journal = journal
         tasks = inputs.tasks
+        catchUpTime = limits.catchUpTime
+        leadership = Leadership(following: forwarder)
+        self.onDurable = onDurable
         self.mutationRefusal = mutationRefusal
         identity = StoreIdentity(
             storeID: storeID, epoch: journal.epoch, earliest: journal.earliestState)
@@ -175,8 +185,7 @@ package final class GraphQLService: Sendable {
             journal: journal, durable: durable, inProgress: inProgress, limits: limits,
             hasRoom: { [health] in publisher.hasRoom && health.admitsTurn() },
             publish: { [counters] steps in
-                counters.count(\.publications)
-                counters.count(\.commits, steps.count { $0.publication.commit != nil })
+                counters.count(steps)
                 if let last = steps.last { onDurable(last.publication.snapshot) }
                 publisher.post(steps)
             },
@@ -346,6 +355,14 @@ package final class GraphQLService: Sendable {
     }
 
     package func execute(_ ready: ReadyRequest, answer: @escaping @Sendable (Outcome) -> Void) {
+        wait(for: ready.relay.atLeast) { [self] error in
+            if let error { answer(.refused([error])) } else { executeNow(ready, answer) }
+        }
+    }
+
+    private func executeNow(
+        _ ready: ReadyRequest, _ answer: @escaping @Sendable (Outcome) -> Void
+    ) {
         let (operation, request) = (ready.operation, ready.request)
         do throws(ExecutionErrors) {
             switch operation.kind {
@@ -380,9 +397,26 @@ package final class GraphQLService: Sendable {
         try subscribe(try ready(operation, request), sink: sink)
     }
 
-    package func subscribe(_ ready: ReadyRequest, sink: any SubscriptionSink)
-        throws(ExecutionErrors)
-    {
+    package func subscribe(
+        _ ready: ReadyRequest, sink: any SubscriptionSink
+    ) throws(ExecutionErrors) {
+        guard let cursor = ready.relay.atLeast, !isReached(cursor) else {
+            return try subscribeNow(ready, sink)
+        }
+        wait(for: cursor) { [self, deliver] error in
+            guard sink.isWanted else { return }
+            do throws(ExecutionErrors) {
+                if let error { throw ExecutionErrors(errors: [error]) }
+                try subscribeNow(ready, sink)
+            } catch {
+                deliver([Delivery(sink: sink, event: .failed(error.errors))])
+            }
+        }
+    }
+
+    private func subscribeNow(
+        _ ready: ReadyRequest, _ sink: any SubscriptionSink
+    ) throws(ExecutionErrors) {
         let (request, relay) = (ready.request, ready.relay)
         if let refusal = accessRefusal(of: ready) {
             counters.count(\.refusals)
@@ -413,6 +447,35 @@ package final class GraphQLService: Sendable {
         if sequences.stop(sink) { return }
         catchUp.forget(sink)
         publisher.unsubscribe(sink)
+    }
+
+    // MARK: As new as a cursor
+
+    private func isReached(_ cursor: StreamCursor) -> Bool {
+        cursor.storeID == identity.storeID && cursor.epoch == identity.epoch
+            && cursor.sequence <= durable.snapshot.sequence
+    }
+
+    /// Waits until the state has reached a cursor, which another server of the same journal may have given.
+    /// - Parameter goOn: called once, at once if it has; with the reason if it is not waited for.
+    func wait(
+        for cursor: StreamCursor?, _ goOn: @escaping @Sendable (ExecutionError?) -> Void
+    ) {
+        guard let cursor, !isReached(cursor) else { return goOn(nil) }
+        guard cursor.storeID == identity.storeID, cursor.epoch == identity.epoch else {
+            return goOn(
+                ExecutionError(
+                    "extensions.relay.atLeast is a cursor of another history.", code: .badUserInput)
+            )
+        }
+        let isWaiting = durable.whenReached(cursor.sequence, within: catchUpTime, tasks) {
+            [catchUpTime] isReached in
+            goOn(isReached ? nil : .behind(cursor, after: catchUpTime))
+        }
+        if !isWaiting {
+            let message = "Too many requests wait for a newer state; try again later."
+            goOn(ExecutionError(message, code: .overloaded))
+        }
     }
 
     /// Why a stream may not begin; nil if it may.
@@ -497,6 +560,9 @@ package final class GraphQLService: Sendable {
         if let mutationRefusal {
             return answer(.refused([ExecutionError(mutationRefusal, code: .forbidden)]))
         }
+        if let forward = leadership.forward {
+            return self.forward(withText(ready.request, of: ready.operation), by: forward, answer)
+        }
         let refusal = writer.post(
             MutationRequest(
                 operation: ready.operation, variables: ready.request.variables,
@@ -524,6 +590,16 @@ package struct ReadyRequest: Sendable {
     fileprivate(set) var normalization: Normalization?
     /// Approximate memory of a mutation's request, and of a stream's with its coerced variables.
     fileprivate var byteCount = 0
+}
+
+extension ExecutionError {
+    fileprivate static func behind(_ cursor: StreamCursor, after time: Duration) -> ExecutionError {
+        ExecutionError(
+            """
+            This server has not reached the event that extensions.relay.atLeast names within \
+            \(time.components.seconds) seconds. Nothing was executed; try again, or ask another server.
+            """, code: .behind)
+    }
 }
 
 extension Outcome {

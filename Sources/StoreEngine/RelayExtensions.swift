@@ -23,6 +23,8 @@ struct RelayExtensions: Sendable {
     /// The answer that the client expects from a mutation.
     private(set) var optimisticResponse: JSONObject?
     private(set) var at: Point?
+    /// A cursor that the state must have reached; until then the request waits.
+    private(set) var atLeast: StreamCursor?
     /// The event for which to explain why a subscriber was, or was not, notified.
     private(set) var explain: UInt64?
 
@@ -55,6 +57,7 @@ struct RelayExtensions: Sendable {
                 }
                 optimisticResponse = response
             case "at": at = try Self.point(value)
+            case "atLeast": atLeast = try Self.cursor(name, value)
             case "explain": explain = try Self.sequence(name, value)
             default: break
             }
@@ -116,6 +119,17 @@ struct RelayExtensions: Sendable {
         throw ExecutionError(
             "extensions.relay.at must be the sequence of an event, from 1, or an RFC 3339 time.",
             code: .badUserInput)
+    }
+
+    private static func cursor(
+        _ name: String, _ value: JSONValue
+    ) throws(ExecutionError) -> StreamCursor {
+        guard let cursor = StreamCursor(try string(name, value)) else {
+            throw ExecutionError(
+                "extensions.relay.\(name) must be a cursor that a server gave.", code: .badUserInput
+            )
+        }
+        return cursor
     }
 
     private static func sequence(

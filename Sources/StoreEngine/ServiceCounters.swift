@@ -23,6 +23,12 @@ package final class ServiceCounters: Sendable {
 
     package var now: Counts { counts.withLock { $0 } }
 
+    /// Counts what was published together.
+    func count(_ steps: [Step]) {
+        count(\.publications)
+        count(\.commits, steps.count { $0.publication.commit != nil })
+    }
+
     func count(_ member: WritableKeyPath<Counts, Int>, _ number: Int = 1) {
         counts.withLock { $0[keyPath: member] += number }
     }

@@ -58,6 +58,7 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable {
     package static let mutationIDReused = ErrorCode(rawValue: "MUTATION_ID_REUSED")
     package static let mutationIDTooOld = ErrorCode(rawValue: "MUTATION_ID_TOO_OLD")
     package static let overloaded = ErrorCode(rawValue: "OVERLOADED")
+    package static let behind = ErrorCode(rawValue: "BEHIND")
     package static let outcomeUnknown = ErrorCode(rawValue: "OUTCOME_UNKNOWN")
 }
 

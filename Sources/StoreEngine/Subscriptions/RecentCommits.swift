@@ -7,16 +7,16 @@ package final class RecentCommits: Sendable {
     /// Limit on the bytes written by the kept commits.
     package static let byteLimit = 16 << 20
 
-    /// Events among the commits that changed the schema, in ascending order. Commits made after the start add
-    /// none, because a running server keeps its schema.
-    private let schemaChanges: [UInt64]
+    /// Events among the commits that changed the schema, in ascending order. A running server keeps its schema, but
+    /// another one that appends to the same journal may have another.
+    private let schemaChanges: Lock<[UInt64]>
     private let state: Lock<NewestCommits>
 
     init(
         after base: Snapshot, schemaChanges: [UInt64] = [], commitLimit: Int = 4_096,
         byteLimit: Int = RecentCommits.byteLimit
     ) {
-        self.schemaChanges = schemaChanges
+        self.schemaChanges = Lock(schemaChanges)
         state = Lock(NewestCommits(after: base, countLimit: commitLimit, byteLimit: byteLimit))
     }
 
@@ -25,6 +25,15 @@ package final class RecentCommits: Sendable {
 
     /// The newest event taken by the publisher.
     var end: UInt64 { state.withLock { $0.head.sequence } }
+
+    /// Another server has changed the schema. Those before all commits that are kept are forgotten.
+    func noteSchemaChange(at sequence: UInt64) {
+        let start = base.sequence
+        schemaChanges.withLock { changes in
+            changes.removeAll { $0 <= start }
+            changes.append(sequence)
+        }
+    }
 
     func append(_ commit: MutationCommit) { state.withLock { $0.append(commit) } }
 
@@ -39,7 +48,9 @@ package final class RecentCommits: Sendable {
     /// kept. A state with the same records but another schema is not.
     func snapshot(at sequence: UInt64) -> Snapshot? {
         guard let snapshot = state.withLock({ $0.snapshot(at: sequence) }),
-            !schemaChanges.contains(where: { snapshot.sequence < $0 && $0 <= sequence })
+            !schemaChanges.withLock({ changes in
+                changes.contains { snapshot.sequence < $0 && $0 <= sequence }
+            })
         else { return nil }
         return snapshot
     }

@@ -103,6 +103,13 @@ final class MutationWriter: Sendable {
         _ = queue.post(message) { self.run(&$0) }
     }
 
+    /// Goes on from a state that others have led to, and revokes mutations whose handlers waited elsewhere.
+    func takeOver(from snapshot: Snapshot) {
+        let refusal = Outcome.refused([.overtaken])
+        for request in head.withLock({ $0.takeOver(from: snapshot) }) { request.answer(refusal) }
+        post(.revokeAbandoned)
+    }
+
     /// Continues after waiting for room downstream.
     func goOn() { queue.resume { self.run(&$0) } }
 
@@ -260,7 +267,8 @@ extension ExecutionError {
     init(_ error: JournalError) {
         switch error.code {
         case .storageFull: self = .storageFull
-        case .busy, .overtaken, .backlogFull:
+        case .overtaken: self = .overtaken
+        case .busy, .backlogFull:
             self.init(
                 "The server's disk is behind. Nothing was changed; try again later.",
                 code: .overloaded)
@@ -275,6 +283,11 @@ extension ExecutionError {
                 after a restart; with the same mutationId it is carried out once.
                 """, code: .outcomeUnknown)
         }
+    }
+
+    static var overtaken: ExecutionError {
+        ExecutionError(
+            "Another server has taken over. Nothing was changed; send it again.", code: .overloaded)
     }
 
     static var storageFull: ExecutionError {

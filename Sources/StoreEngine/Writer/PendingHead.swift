@@ -110,6 +110,15 @@ package struct PendingHead {
         return released
     }
 
+    /// This server appends from now on, behind what others have appended.
+    /// - Returns: the requests that were made on another state, which fail; there are none unless it led before.
+    mutating func takeOver(from snapshot: Snapshot) -> [MutationRequest] {
+        let failed = discard(base)
+        (self.snapshot, durable) = (snapshot, snapshot)
+        abandoned = snapshot.pending.map(\.sequence)
+        return failed
+    }
+
     /// An append on this base could not be made durable: the head goes back to the durable state.
     /// - Returns: the requests that failed with it; empty if the base was already discarded.
     mutating func discard(_ base: Base) -> [MutationRequest] {

@@ -384,7 +384,7 @@ final class Numbers: Sendable {
 }
 
 /// What the publisher has delivered, by sink.
-private final class Inbox: Sendable {
+final class Inbox: Sendable {
     struct Told: Sendable {
         let told: JSONValue
         let full: (@Sendable () -> Response)?

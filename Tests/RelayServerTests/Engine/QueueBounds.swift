@@ -90,6 +90,10 @@ struct QueueBound {
                 name: "queries of the past that wait", bound: grouped(PastQueries.Limits().waiting),
                 atTheBound: refused),
             QueueBound(
+                name: "requests that wait for a newer state",
+                bound: grouped(DurableHead.waiterLimit),
+                atTheBound: refused),
+            QueueBound(
                 name: "questions about the history that wait",
                 bound: "\(HistoryDesk.Limits().waiting) for events, and as many for states",
                 atTheBound: "503"),

@@ -59,6 +59,10 @@ import Testing
         EventStore/Journal/CompletionQueue.swift entries = queue events on their way to the disk, and answers that wait for them
         EventStore/Journal/FileJournal.swift ahead = by EventFollower.batchEvents and batchBytes
         EventStore/Journal/FileJournal.swift roomAskers = queue tries of `/readyz` whether a full disk has room
+        StoreEngine/DurableHead.swift waiters = queue requests that wait for a newer state
+        StoreEngine/Subscriptions/RecentCommits.swift schemaChanges = by the recent commits: earlier ones are forgotten
+        StoreEngine/Writer/ForeignEvents.swift schemaChanges = by the events of one frame
+        StoreEngine/Writer/ForeignEvents.swift steps = by the events of one frame
         StoreEngine/SequenceSubscriptions.swift tasks = queue subscriptions to sequences of Swift code whose tasks run
         RelayServer/Past/HistoryLine.swift running = by HistoryLine.init(threads:)
         RelayServer/Past/HistoryLine.swift waiting = queue questions about the history that wait

@@ -1,0 +1,77 @@
+import GraphQLExecution
+@_spi(Rooms) package import RelayRecords
+import Threads
+
+/// Sends a mutation to the server that appends to the journal.
+///
+/// The answer is called once: with that server's response, whose cursor says which event it needs, or with what is
+/// known when there is none.
+package typealias MutationForwarder =
+    @Sendable (
+        _ request: GraphQLRequest, _ answer: @escaping @Sendable (Outcome) -> Void
+    ) -> Void
+
+/// Which of the servers that share a journal appends to it.
+///
+/// A server that follows folds what the leader appends (``GraphQLService/follow(_:)``) and hands mutations on. The
+/// append itself is the fence: a server that still believes to lead has its appends refused by the journal.
+final class Leadership: Sendable {
+    /// Nil while this server leads.
+    private let forwarder: Lock<MutationForwarder?>
+
+    init(following forwarder: MutationForwarder? = nil) { self.forwarder = Lock(forwarder) }
+
+    /// Where mutations go; nil if this server carries them out.
+    var forward: MutationForwarder? { forwarder.withLock { $0 } }
+
+    func set(_ forward: MutationForwarder?) { forwarder.withLock { $0 = forward } }
+}
+
+extension GraphQLService {
+    /// Whether this server appends to the journal.
+    package var isLeading: Bool { leadership.forward == nil }
+
+    /// Folds and publishes events that another server has appended, in log order.
+    ///
+    /// Called by one thread at a time, while this server does not lead and nothing of its own is on its way to the
+    /// journal.
+    /// - Parameter events: appended together, in one piece or several.
+    /// - Throws: if they do not follow the newest state. Nothing is published then.
+    package func follow(_ events: [Event]) throws(FoldError) {
+        let foreign = try ForeignEvents(events, behind: snapshot, service: schemaService)
+        for change in foreign.schemaChanges { recent.noteSchemaChange(at: change) }
+        durable.advance(to: foreign.head)
+        counters.count(foreign.steps)
+        onDurable(foreign.head)
+        publisher.post(foreign.steps)
+    }
+
+    /// Whether subscriptions have taken enough of what was published to ``follow(_:)`` more.
+    package var hasRoomToFollow: Bool { publisher.hasRoom }
+
+    /// From now on this server carries mutations out. Everything that others have appended must have been followed.
+    ///
+    /// Mutations whose handlers waited on another server are revoked: nothing works on them now.
+    package func lead() {
+        writer.takeOver(from: snapshot)
+        leadership.set(nil)
+    }
+
+    /// From now on mutations are handed on. Those on their way to the journal are answered as it says.
+    package func followOthers(_ forward: @escaping MutationForwarder) { leadership.set(forward) }
+
+    /// Hands a mutation on, and answers when this server's own state has reached the answer's event: whoever asks here
+    /// next sees what the mutation did.
+    func forward(
+        _ request: GraphQLRequest, by forward: MutationForwarder,
+        _ answer: @escaping @Sendable (Outcome) -> Void
+    ) {
+        forward(request) { [self] outcome in
+            guard case .executed(let response) = outcome,
+                let cursor = response.cursor.flatMap(StreamCursor.init)
+            else { return answer(outcome) }
+            // It has been carried out: late is better than not at all.
+            wait(for: cursor) { _ in answer(outcome) }
+        }
+    }
+}
