@@ -134,6 +134,7 @@ let package = Package(
         room("ResultPatches", ["RelayArtifacts", "RelayJSON"]),
         room("Digests", ["CCrypto"]),
         room("JSONWebTokens", ["CCrypto", "RelayJSON", "Threads"]),
+        room("PostgreSQL", ["Threads"]),
         room("Disk"),
         room("EventLog", ["Digests", "Disk", "Threads", "Zlib"]),
         room("LogTools", ["Digests", "Disk", "EventLog", "Threads"]),
@@ -293,6 +294,7 @@ let package = Package(
 
         tests(of: "TerminalUI", ["Threads"]),
         tests(of: "Threads"),
+        tests(of: "PostgreSQL", ["PostgreSQLTesting", "Threads"]),
         tests(of: "RelayJSON"),
         tests(of: "Digests"),
         tests(of: "JSONWebTokens", ["CCrypto", "RelayJSON", "Threads"], exclude: ["Fixtures"]),
@@ -445,6 +447,9 @@ let package = Package(
         .target(
             name: "TerminalTesting", dependencies: ["BoundedTesting", "TerminalUI"],
             path: "Tests/TerminalTesting", swiftSettings: strict),
+        .target(
+            name: "PostgreSQLTesting", dependencies: ["LoopbackPorts", "PostgreSQL", "Threads"],
+            path: "Tests/PostgreSQLTesting", swiftSettings: strict),
         .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
         .target(
             name: "BoundedTesting", dependencies: ["Threads"], path: "Tests/BoundedTesting",
