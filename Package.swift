@@ -137,6 +137,7 @@ let package = Package(
         room("PostgreSQL", ["Threads"]),
         room("Disk"),
         room("EventLog", ["Digests", "Disk", "Threads", "Zlib"]),
+        room("SharedJournal", ["Digests", "Disk", "EventLog", "PostgreSQL", "Threads"]),
         room("LogTools", ["Digests", "Disk", "EventLog", "Threads"]),
         room(
             "RelayRecords",
@@ -321,6 +322,12 @@ let package = Package(
         tests(
             of: "EventLog", ["Disk", "DiskSimulation", "LogTools", "Threads"],
             exclude: ["Fixtures"]),
+        tests(
+            of: "SharedJournal",
+            [
+                "Digests", "Disk", "DiskSimulation", "EventLog", "LogTools", "PostgreSQL",
+                "PostgreSQLTesting", "Threads",
+            ]),
         tests(of: "RelayRecords", ["RelayJSON", "Threads"]),
         tests(
             of: "RelayStore",
