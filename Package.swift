@@ -137,8 +137,10 @@ let package = Package(
         room("PostgreSQL", ["Threads"]),
         room("Disk"),
         room("EventLog", ["Digests", "Disk", "Threads", "Zlib"]),
-        room("SharedJournal", ["Digests", "Disk", "EventLog", "PostgreSQL", "Threads"]),
         room("LogTools", ["Digests", "Disk", "EventLog", "Threads"]),
+        room(
+            "SharedJournal",
+            ["Digests", "Disk", "EventLog", "LogTools", "PostgreSQL", "Threads"]),
         room(
             "RelayRecords",
             [
@@ -236,8 +238,9 @@ let package = Package(
         room(
             "Console",
             [
-                "EventLog", "EventStore", "GraphQLLanguage", "RelayArtifacts", "RelayJSON",
-                "RelayLink", "RelayRecords", "Threads", "WebSocketIO", argumentParser,
+                "Disk", "EventLog", "EventStore", "GraphQLLanguage", "PostgreSQL",
+                "RelayArtifacts", "RelayJSON", "RelayLink", "RelayRecords", "SharedJournal",
+                "Threads", "WebSocketIO", argumentParser,
             ]),
         room(
             "Workbench",
@@ -266,10 +269,9 @@ let package = Package(
             dependencies: [
                 "CompileTool", "Console", "Digests", "Disk", "EventLog", "EventStore",
                 "GraphQLExecution",
-                "GraphQLLanguage", "HTTPMessages", "LogTools", "RelayArtifacts", "RelayBenchmarks",
-                "RelayJSON",
-                "RelayLink",
-                "RelayRecords", "RelayServer", "ReplayDebugger", "SchemaService", "StoreEngine",
+                "GraphQLLanguage", "HTTPMessages", "LogTools", "PostgreSQL", "RelayArtifacts",
+                "RelayBenchmarks", "RelayJSON", "RelayLink", "RelayRecords", "RelayServer",
+                "ReplayDebugger", "SchemaService", "SharedJournal", "StoreEngine",
                 "TerminalUI", "Threads", "WebSocketIO", "Workbench", argumentParser, logging,
             ],
             swiftSettings: strict),
@@ -325,8 +327,8 @@ let package = Package(
         tests(
             of: "SharedJournal",
             [
-                "Digests", "Disk", "DiskSimulation", "EventLog", "LogTools", "PostgreSQL",
-                "PostgreSQLTesting", "Threads",
+                "Digests", "Disk", "EventLog", "EventStore", "LogTools", "PostgreSQL",
+                "PostgreSQLTesting", "RelayRecords", "Threads",
             ]),
         tests(of: "RelayRecords", ["RelayJSON", "Threads"]),
         tests(
@@ -463,7 +465,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["BoundedTesting", "LoopbackPorts", "RelayJSON", "Threads"],
+            dependencies: [
+                "BoundedTesting", "LoopbackPorts", "PostgreSQL", "PostgreSQLTesting", "RelayJSON",
+                "Threads",
+            ],
             swiftSettings: strict),
     ] + combine + seedPages + fuzz
 )

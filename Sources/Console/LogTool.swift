@@ -1,6 +1,7 @@
 package import ArgumentParser
 import EventLog
 import EventStore
+import SharedJournal
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -70,6 +71,8 @@ package func isDamage(_ error: any Error) -> Bool {
     switch error {
     case let error as LogError: error.code == .damaged
     case let error as EventStoreError: error.code == .log(.damaged)
+    case let error as SharedJournalError:
+        error.code == .damaged || error.code == .copy(.damaged)
     default: false
     }
 }

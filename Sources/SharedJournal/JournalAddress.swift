@@ -18,22 +18,22 @@ package struct JournalAddress: Sendable, CustomStringConvertible {
     private static let levels = ["on", "remote_write", "remote_apply"]
 
     /// - Throws: `address`, `unavailable` if libpq is not there.
-    package init(parsing text: String) throws(JournalError) {
+    package init(parsing text: String) throws(SharedJournalError) {
         do throws(PostgreSQLError) {
             database = try PostgreSQLAddress(parsing: text, taking: Set(Self.parameters))
         } catch {
-            throw JournalError(error)
+            throw SharedJournalError(error)
         }
         schema = database.ownParameters["schema"] ?? Self.defaultSchema
         synchronousCommit = database.ownParameters["synchronous_commit"] ?? "on"
         guard Self.isName(schema) else {
-            throw JournalError(
+            throw SharedJournalError(
                 .address,
                 "The schema of a journal is a name of at most 63 letters, digits and _, in lower case: "
                     + "\"\(schema)\" is not.")
         }
         guard Self.levels.contains(synchronousCommit) else {
-            throw JournalError(
+            throw SharedJournalError(
                 .address,
                 "synchronous_commit of a journal is on, remote_write or remote_apply, not "
                     + "\"\(synchronousCommit)\": what is acknowledged has to be on the disk.")

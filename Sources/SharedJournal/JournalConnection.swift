@@ -13,7 +13,7 @@ package final class JournalConnection {
     package init(
         _ address: JournalAddress, timeouts: PostgreSQLTimeouts = PostgreSQLTimeouts(),
         abandonment: Abandonment
-    ) throws(JournalError) {
+    ) throws(SharedJournalError) {
         self.address = address
         connection = try onServer { () throws(PostgreSQLError) in
             try PostgreSQLConnection(
@@ -42,13 +42,13 @@ package final class JournalConnection {
     @discardableResult
     func ask(
         _ statement: String, _ parameters: [PostgreSQLValue] = []
-    ) throws(JournalError) -> PostgreSQLRows {
+    ) throws(SharedJournalError) -> PostgreSQLRows {
         do throws(PostgreSQLError) {
             return try connection.run(statement, parameters)
         } catch {
             let isMissing = [.undefinedTable, .undefinedFunction, .undefinedSchema]
                 .contains(error.sqlState)
-            throw isMissing ? .noJournal(address) : JournalError(error)
+            throw isMissing ? .noJournal(address) : SharedJournalError(error)
         }
     }
 
@@ -57,8 +57,8 @@ package final class JournalConnection {
     // MARK: The journal
 
     /// The history in the journal; nil if there is no journal.
-    package func history() throws(JournalError) -> JournalHistory? {
-        do throws(JournalError) {
+    package func history() throws(SharedJournalError) -> JournalHistory? {
+        do throws(SharedJournalError) {
             let rows = try ask("SELECT \(JournalHistory.columns) FROM \(address.schema).history")
             return rows.count == 0 ? nil : try JournalHistory(rows, at: address)
         } catch  where error.code == .noJournal {
@@ -68,7 +68,7 @@ package final class JournalConnection {
 
     /// The history in the journal.
     /// - Throws: `noJournal`; `conflict` if it is not complete.
-    package func completeHistory() throws(JournalError) -> JournalHistory {
+    package func completeHistory() throws(SharedJournalError) -> JournalHistory {
         guard let history = try history() else { throw .noJournal(address) }
         guard history.isComplete else { throw .incomplete(address) }
         return history
@@ -76,8 +76,8 @@ package final class JournalConnection {
 
     /// Makes a journal without frames.
     /// - Throws: `conflict` if there is one.
-    package func create(_ history: JournalHistory) throws(JournalError) {
-        do throws(JournalError) {
+    package func create(_ history: JournalHistory) throws(SharedJournalError) {
+        do throws(SharedJournalError) {
             try ask("BEGIN")
             // Whoever makes one at the same time waits here, and then finds it.
             try ask(
@@ -85,7 +85,7 @@ package final class JournalConnection {
             let isThere = try ask(
                 "SELECT to_regclass($1) IS NOT NULL", [.text("\(address.schema).history")])
             guard try onServer({ () throws(PostgreSQLError) in try !isThere.bool(0, 0) }) else {
-                throw JournalError(
+                throw SharedJournalError(
                     .conflict, "There is a journal in \(address) already. Nothing was changed.")
             }
             for statement in JournalTables(schema: address.schema).statements {
@@ -105,12 +105,12 @@ package final class JournalConnection {
     // MARK: Notifications
 
     /// Has ``nextNotification(within:)`` tell of appends.
-    package func listen() throws(JournalError) {
+    package func listen() throws(SharedJournalError) {
         try onServer { () throws(PostgreSQLError) in try connection.listen(to: address.schema) }
     }
 
     /// What was last told of in this time; nil for nothing. An append's is its last event.
-    package func nextNotification(within time: Duration) throws(JournalError) -> String? {
+    package func nextNotification(within time: Duration) throws(SharedJournalError) -> String? {
         try onServer { () throws(PostgreSQLError) in
             try connection.nextNotification(within: time)
         }
@@ -131,7 +131,7 @@ package struct JournalServer: Sendable, Hashable {
 
     fileprivate init(
         _ connection: PostgreSQLConnection, _ address: JournalAddress
-    ) throws(JournalError) {
+    ) throws(SharedJournalError) {
         let fsync: String
         let fullPageWrites: String
         do throws(PostgreSQLError) {
@@ -147,7 +147,7 @@ package struct JournalServer: Sendable, Hashable {
             waitsForStandby = try rows.bool(0, 3)
             isStandby = try rows.bool(0, 4)
         } catch {
-            throw JournalError(error)
+            throw SharedJournalError(error)
         }
         guard version >= Self.oldestVersion else {
             throw .unsafeServer(

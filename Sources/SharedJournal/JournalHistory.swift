@@ -59,7 +59,7 @@ package struct JournalHistory: Sendable {
     }
 
     /// Reads row 0, with these columns.
-    init(_ rows: PostgreSQLRows, at address: JournalAddress) throws(JournalError) {
+    init(_ rows: PostgreSQLRows, at address: JournalAddress) throws(SharedJournalError) {
         let format = try onServer { () throws(PostgreSQLError) in try rows.int(0, 0) }
         guard format <= Self.currentFormat else { throw .futureVersion(address, format) }
         do throws(PostgreSQLError) {
@@ -86,7 +86,7 @@ package struct JournalHistory: Sendable {
             clusterKey = try rows.bytes(0, 9)
             isComplete = try rows.bool(0, 10)
         } catch {
-            throw JournalError(error)
+            throw SharedJournalError(error)
         }
     }
 }

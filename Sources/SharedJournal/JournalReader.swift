@@ -10,6 +10,9 @@ package final class JournalReader {
     package private(set) var head: LogHead
     /// The newest term of a frame so far.
     package private(set) var term: UInt64
+    /// How many frames were checked, and of how many bytes.
+    package private(set) var frameCount: UInt64 = 0
+    package private(set) var byteCount: UInt64 = 0
     private var knowsChain: Bool
     private let address: JournalAddress
     private let hasher = SHA256()
@@ -38,7 +41,7 @@ package final class JournalReader {
     /// The frames behind ``head``, as many as one answer holds; none if there are no more.
     /// - Throws: `damaged` if something is missing, or is not what was appended; `diverged` if the journal has nothing
     ///   of what the reader has; `unavailable`, `unknown`.
-    package func next(by connection: JournalConnection) throws(JournalError) -> [WholeFrame] {
+    package func next(by connection: JournalConnection) throws(SharedJournalError) -> [WholeFrame] {
         let rows = try connection.ask(
             """
             SELECT seq, last, term, chain, bytes FROM (
@@ -57,7 +60,8 @@ package final class JournalReader {
         return frames
     }
 
-    private func frame(_ rows: PostgreSQLRows, _ row: Int) throws(JournalError) -> WholeFrame {
+    private func frame(_ rows: PostgreSQLRows, _ row: Int) throws(SharedJournalError) -> WholeFrame
+    {
         let (ends, term, chain, bytes) = try onServer { () throws(PostgreSQLError) in
             (
                 (UInt64(clamping: try rows.int(row, 0)), UInt64(clamping: try rows.int(row, 1))),
@@ -87,13 +91,15 @@ package final class JournalReader {
         self.term = term
         knowsChain = true
         head = frame.head
+        frameCount += 1
+        byteCount += UInt64(bytes.count)
         return frame
     }
 }
 
 extension JournalConnection {
     /// The last event of the journal, and the hash of all of it; that of the beginning if there are no frames.
-    package func head(of history: JournalHistory) throws(JournalError) -> JournalHead {
+    package func head(of history: JournalHistory) throws(SharedJournalError) -> JournalHead {
         let rows = try ask(
             "SELECT last, chain, term FROM \(address.schema).frames ORDER BY seq DESC LIMIT 1")
         return try onServer { () throws(PostgreSQLError) in
@@ -111,7 +117,7 @@ extension JournalConnection {
     }
 
     /// The chain hash after an event; nil if no frame ends with it.
-    package func chain(after sequence: UInt64) throws(JournalError) -> ChainHash? {
+    package func chain(after sequence: UInt64) throws(SharedJournalError) -> ChainHash? {
         let rows = try ask(
             "SELECT chain FROM \(address.schema).frames WHERE last = $1",
             [.int(Int64(clamping: sequence))])

@@ -30,7 +30,7 @@ package struct JournalCandidate: Sendable {
 
 extension JournalConnection {
     /// The newest term.
-    package func term() throws(JournalError) -> JournalTerm {
+    package func term() throws(SharedJournalError) -> JournalTerm {
         let rows = try ask("SELECT term, writer FROM \(address.schema).term")
         return try onServer { () throws(PostgreSQLError) in
             JournalTerm(
@@ -48,7 +48,7 @@ extension JournalConnection {
     ///   the term may have been raised, for nobody.
     package func raiseTerm(
         after seen: UInt64, by candidate: JournalCandidate, respectsLease: Bool = false
-    ) throws(JournalError) -> UInt64 {
+    ) throws(SharedJournalError) -> UInt64 {
         let rows = try ask(
             "SELECT raised, at_term FROM \(address.schema).raise_term($1, $2, $3, $4, $5)",
             [
@@ -59,14 +59,14 @@ extension JournalConnection {
             (try rows.bool(0, 0), UInt64(clamping: try rows.int(0, 1)))
         }
         guard isRaised else {
-            throw JournalError(
+            throw SharedJournalError(
                 .wrongTerm(term),
                 "Another node is the writer, or was faster to become it: the term is \(term). Nothing was "
                     + "changed.")
         }
         // Its commit was not waited for (see JournalWriter).
         guard warnings.isEmpty else {
-            throw JournalError(.unavailable, "\(address) did not wait for its standby.")
+            throw SharedJournalError(.unavailable, "\(address) did not wait for its standby.")
         }
         return term
     }
@@ -75,7 +75,7 @@ extension JournalConnection {
     /// - Returns: false if it is another's by now.
     package func renewLease(
         term: UInt64, of candidate: JournalCandidate
-    ) throws(JournalError) -> Bool {
+    ) throws(SharedJournalError) -> Bool {
         try ask(
             """
             UPDATE \(address.schema).lease SET renewed = clock_timestamp(),
@@ -92,7 +92,7 @@ extension JournalConnection {
     /// Ends the writer's lease, so that nobody has to wait for its end.
     package func giveUpLease(
         term: UInt64, of candidate: JournalCandidate
-    ) throws(JournalError) {
+    ) throws(SharedJournalError) {
         try ask(
             """
             UPDATE \(address.schema).lease SET expires = clock_timestamp()
@@ -101,7 +101,7 @@ extension JournalConnection {
     }
 
     /// The lease that was given last; nil before there was one.
-    package func lease() throws(JournalError) -> JournalLease? {
+    package func lease() throws(SharedJournalError) -> JournalLease? {
         let rows = try ask(
             """
             SELECT term, node, address,

@@ -29,7 +29,7 @@ package final class JournalWriter: FrameCommitter {
         /// The number of the connection; one that was only tried has one too.
         var number: UInt64
         /// An outcome that nobody knows: nothing may be appended behind it.
-        var unknown: JournalError?
+        var unknown: SharedJournalError?
     }
 
     /// The longest pause between two attempts to connect.
@@ -52,7 +52,7 @@ package final class JournalWriter: FrameCommitter {
     }
 
     package func commit(_ frame: SharedFrame) throws(FrameRefusal) {
-        do throws(JournalError) {
+        do throws(SharedJournalError) {
             try append(FrameBatch(frame))
         } catch {
             throw FrameRefusal(error)
@@ -63,10 +63,10 @@ package final class JournalWriter: FrameCommitter {
     /// - Throws: `wrongTerm`, `overtaken`, `unavailable`, `storageFull`, `tooLarge`, `unsafeServer`, `noJournal`: none
     ///   of them is in the journal. `diverged`: nor is what they build on. `unknown` if it was given up, and from then
     ///   on always.
-    package func append(_ batch: FrameBatch) throws(JournalError) {
+    package func append(_ batch: FrameBatch) throws(SharedJournalError) {
         guard batch.byteCount <= FrameBatch.maximumBytes else { throw .tooLarge(batch.byteCount) }
-        let result: Result<Void, JournalError> = state.withLock { state in
-            Result { () throws(JournalError) in
+        let result: Result<Void, SharedJournalError> = state.withLock { state in
+            Result { () throws(SharedJournalError) in
                 if let unknown = state.unknown { throw unknown }
                 while try attempt(batch, &state) == .notCarriedOut {}
             }
@@ -80,7 +80,8 @@ package final class JournalWriter: FrameCommitter {
         case notCarriedOut
     }
 
-    private func attempt(_ batch: FrameBatch, _ state: inout State) throws(JournalError) -> Outcome
+    private func attempt(_ batch: FrameBatch, _ state: inout State) throws(SharedJournalError)
+        -> Outcome
     {
         let connection = try connect(&state)
         let answer: AppendAnswer
@@ -98,7 +99,7 @@ package final class JournalWriter: FrameCommitter {
             case .refused where error.sqlState == .uniqueViolation:
                 throw .overtaken(batch.previous, expected: batch.first)
             // Undone by the server, which said so.
-            default: throw JournalError(error)
+            default: throw SharedJournalError(error)
             }
         }
         // A commit that was told not to wait for a standby any longer says so.
@@ -109,7 +110,7 @@ package final class JournalWriter: FrameCommitter {
         return .carriedOut
     }
 
-    private func check(_ answer: AppendAnswer, of batch: FrameBatch) throws(JournalError) {
+    private func check(_ answer: AppendAnswer, of batch: FrameBatch) throws(SharedJournalError) {
         switch answer.outcome {
         case "appended": return
         case "term": throw .wrongTerm(answer.term, ours: term)
@@ -120,14 +121,15 @@ package final class JournalWriter: FrameCommitter {
         case "unsafe":
             throw .unsafeServer(address, "its setting fsync or full_page_writes was switched off")
         default:
-            throw JournalError(.damaged, "The journal in \(address) answers: \(answer.outcome).")
+            throw SharedJournalError(
+                .damaged, "The journal in \(address) answers: \(answer.outcome).")
         }
     }
 
     // MARK: Connecting
 
     /// The connection, made anew if it was lost.
-    private func connect(_ state: inout State) throws(JournalError) -> JournalConnection {
+    private func connect(_ state: inout State) throws(SharedJournalError) -> JournalConnection {
         if let connection = state.connection, connection.isOpen { return connection }
         state.connection = nil
         let connection = try JournalConnection(
@@ -140,7 +142,7 @@ package final class JournalWriter: FrameCommitter {
     /// Makes a connection the writer's. Afterwards no append by another one goes in.
     private func take(
         _ connection: JournalConnection, _ state: inout State
-    ) throws(JournalError) {
+    ) throws(SharedJournalError) {
         // One whose outcome is not known may come later than this one, and must then be refused.
         state.number += 1
         let rows = try connection.ask(
@@ -152,7 +154,7 @@ package final class JournalWriter: FrameCommitter {
         guard isTaken else { throw .wrongTerm(newest, ours: term) }
         // As above: its commit was not waited for.
         guard connection.warnings.isEmpty else {
-            throw JournalError(.unavailable, "\(address) did not wait for its standby.")
+            throw SharedJournalError(.unavailable, "\(address) did not wait for its standby.")
         }
     }
 
@@ -160,14 +162,14 @@ package final class JournalWriter: FrameCommitter {
 
     private func resolve(
         _ batch: FrameBatch, _ state: inout State, cause: String
-    ) throws(JournalError) -> Outcome {
+    ) throws(SharedJournalError) -> Outcome {
         state.connection?.close()
         state.connection = nil
         var pause = Duration.milliseconds(20)
         var reason = cause
         report?("Whether event \(batch.first) is in the journal is to be found out. \(cause)")
         while abandonment.sleep(for: pause) {
-            do throws(JournalError) {
+            do throws(SharedJournalError) {
                 return try findOut(batch, &state)
             } catch {
                 switch error.code {
@@ -180,7 +182,7 @@ package final class JournalWriter: FrameCommitter {
             }
             pause = min(pause * 2, Self.longestPause)
         }
-        let unknown = JournalError(
+        let unknown = SharedJournalError(
             .unknown,
             "Whether it is in the journal is not known, and finding out was given up. \(reason)")
         state.unknown = unknown
@@ -190,11 +192,11 @@ package final class JournalWriter: FrameCommitter {
     /// What became of a batch whose connection was lost.
     private func findOut(
         _ batch: FrameBatch, _ state: inout State
-    ) throws(JournalError) -> Outcome {
+    ) throws(SharedJournalError) -> Outcome {
         let connection = try JournalConnection(
             address, timeouts: timeouts, abandonment: abandonment)
-        var loss: JournalError?
-        do throws(JournalError) {
+        var loss: SharedJournalError?
+        do throws(SharedJournalError) {
             try take(connection, &state)
         } catch {
             // Behind a newer term our append is over, too.
@@ -222,7 +224,7 @@ package final class JournalWriter: FrameCommitter {
     /// Looks at the place of the batch's first frame: the others are there if that is.
     private func whatStands(
         in batch: FrameBatch, _ connection: JournalConnection
-    ) throws(JournalError) -> Standing {
+    ) throws(SharedJournalError) -> Standing {
         let rows = try connection.ask(
             """
             SELECT term = $2 AND chain = $3 AND bytes = $4,

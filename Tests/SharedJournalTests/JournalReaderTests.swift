@@ -47,7 +47,7 @@ struct JournalReaderTests {
         let whole = try journal.frames()
         #expect(whole.count == 5)
         try journal.connect().ask(change.replacing("S.", with: schema + "."))
-        let error = #expect(throws: JournalError.self) { try journal.frames() }
+        let error = #expect(throws: SharedJournalError.self) { try journal.frames() }
         #expect(error?.code == .damaged)
         #expect(error?.message.contains("at event \(event):") == true, "\(error?.message ?? "")")
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
@@ -61,7 +61,7 @@ struct JournalReaderTests {
         try journal.connect().ask(
             "UPDATE \(journal.address.schema).frames SET bytes = $1, chain = $2 WHERE seq = 5",
             [.bytes(forged.bytes), .bytes(forged.chain.bytes)])
-        let error = #expect(throws: JournalError.self) { try journal.frames() }
+        let error = #expect(throws: SharedJournalError.self) { try journal.frames() }
         #expect(error?.message.contains("chain hash does not follow") == true)
     }
 

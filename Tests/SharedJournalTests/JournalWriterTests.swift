@@ -43,31 +43,31 @@ struct JournalWriterTests {
 
     @Test func whereThereIsNoJournalThatIsSaid() throws {
         let journal = try TestJournal(on: server, nil)
-        let error = #expect(throws: JournalError.self) {
+        let error = #expect(throws: SharedJournalError.self) {
             try journal.connect().completeHistory()
         }
         #expect(error?.code == .noJournal)
-        let other = #expect(throws: JournalError.self) { try journal.connect().term() }
+        let other = #expect(throws: SharedJournalError.self) { try journal.connect().term() }
         #expect(other?.code == .noJournal)
     }
 
     @Test func aJournalOfALaterVersionIsLeftAlone() throws {
         let connection = try journal.connect()
         try connection.ask("UPDATE \(journal.address.schema).history SET format = 2")
-        let error = #expect(throws: JournalError.self) { try connection.history() }
+        let error = #expect(throws: SharedJournalError.self) { try connection.history() }
         #expect(error?.code == .futureVersion)
     }
 
     @Test(arguments: ["Ab", "a-b", "1a", "a b", "", String(repeating: "a", count: 64)])
     func aSchemaIsAPlainName(_ name: String) {
-        let error = #expect(throws: JournalError.self) {
+        let error = #expect(throws: SharedJournalError.self) {
             try JournalAddress(parsing: "postgres://h/d?schema=\(name)")
         }
         #expect(error?.code == .address)
     }
 
     @Test func whatIsAcknowledgedIsOnTheDisk() throws {
-        let error = #expect(throws: JournalError.self) {
+        let error = #expect(throws: SharedJournalError.self) {
             try JournalAddress(parsing: "postgres://h/d?synchronous_commit=off")
         }
         #expect(error?.code == .address)
@@ -138,7 +138,9 @@ struct JournalWriterTests {
         try one.append(frame, after: maker.head)
         var others = other
         let late = try others.make()
-        let error = #expect(throws: JournalError.self) { try one.append(late, after: others.head) }
+        let error = #expect(throws: SharedJournalError.self) {
+            try one.append(late, after: others.head)
+        }
         #expect(error?.code == .overtaken(2))
         #expect(try journal.frames().count == 1)
     }
@@ -151,7 +153,7 @@ struct JournalWriterTests {
         maker.took(frame)
         let next = try journal.makeWriter()
         let late = try maker.make()
-        let error = #expect(throws: JournalError.self) {
+        let error = #expect(throws: SharedJournalError.self) {
             try writer.append(late, after: maker.head)
         }
         #expect(error?.code == .wrongTerm(2))
@@ -166,12 +168,12 @@ struct JournalWriterTests {
         try writer.append(frame, after: maker.head)
         var other = FrameMaker("other")
         other.took(try other.make())
-        let wrong = #expect(throws: JournalError.self) {
+        let wrong = #expect(throws: SharedJournalError.self) {
             try writer.append(other.make(), after: other.head)
         }
         #expect(wrong?.code == .diverged)
         other.took(try other.make())
-        let missing = #expect(throws: JournalError.self) {
+        let missing = #expect(throws: SharedJournalError.self) {
             try writer.append(other.make(), after: other.head)
         }
         #expect(missing?.code == .diverged)
@@ -213,7 +215,7 @@ struct JournalWriterTests {
         let two = JournalCandidate(node: "two", address: "ws://two", lease: .seconds(600))
         #expect(try connection.lease() == nil)
         #expect(try connection.raiseTerm(after: 0, by: one, respectsLease: true) == 1)
-        let error = #expect(throws: JournalError.self) {
+        let error = #expect(throws: SharedJournalError.self) {
             try connection.raiseTerm(after: 1, by: two, respectsLease: true)
         }
         #expect(error?.code == .wrongTerm(1))
@@ -251,7 +253,7 @@ struct JournalWriterTests {
         #expect(try journal.frames().count == 1)
         maker.took(frame)
         let late = try maker.make()
-        #expect(throws: JournalError.self) { try writer.append(late, after: maker.head) }
+        #expect(throws: SharedJournalError.self) { try writer.append(late, after: maker.head) }
         try next.append(late, after: maker.head)
     }
 
@@ -269,7 +271,7 @@ struct JournalWriterTests {
         try observer.wait(for: Self.isWaiting, [.text("%\(journal.address.schema).append%")])
         #expect(!appended.isThere)
         try running.ask("COMMIT")
-        let error = #expect(throws: JournalError.self) { try appended.get() }
+        let error = #expect(throws: SharedJournalError.self) { try appended.get() }
         #expect(error?.code == .wrongTerm(2))
         #expect(try journal.frames().isEmpty)
     }
@@ -287,7 +289,7 @@ struct JournalWriterTests {
             var count = 0
             while true {
                 let frame = try maker.make()
-                do throws(JournalError) {
+                do throws(SharedJournalError) {
                     try writer.append(frame, after: maker.head)
                 } catch {
                     guard case .wrongTerm = error.code else { throw error }
@@ -308,7 +310,7 @@ struct JournalWriterTests {
     @Test(arguments: ["fsync", "full_page_writes"])
     func aServerThatWouldLoseDataIsRefused(_ setting: String) throws {
         let server = try PostgreSQLServer([setting: "off"])
-        let error = #expect(throws: JournalError.self) {
+        let error = #expect(throws: SharedJournalError.self) {
             try TestJournal(on: server)
         }
         #expect(error?.code == .unsafeServer)
@@ -326,11 +328,11 @@ struct JournalWriterTests {
         let observer = try server.connect()
         try observer.run("ALTER SYSTEM SET fsync = off")
         try observer.run("SELECT pg_reload_conf()")
-        var error: JournalError?
+        var error: SharedJournalError?
         let deadline = ContinuousClock.now + .testDeadline
         while error == nil, ContinuousClock.now < deadline {
             let frame = try maker.make()
-            do throws(JournalError) {
+            do throws(SharedJournalError) {
                 try writer.append(frame, after: maker.head)
                 maker.took(frame)
             } catch let refusal { error = refusal }
@@ -347,7 +349,7 @@ struct JournalWriterTests {
         let frame = try maker.make()
         try holder.ask("BEGIN")
         try holder.ask("LOCK TABLE \(journal.address.schema).term IN EXCLUSIVE MODE")
-        let error = #expect(throws: JournalError.self) {
+        let error = #expect(throws: SharedJournalError.self) {
             try byStatement.append(frame, after: maker.head)
         }
         #expect(error?.code == .unavailable)
@@ -356,7 +358,7 @@ struct JournalWriterTests {
         let byLock = JournalWriter(
             journal.address, term: byStatement.term, timeouts: timeouts,
             abandonment: try Abandonment())
-        let other = #expect(throws: JournalError.self) {
+        let other = #expect(throws: SharedJournalError.self) {
             try byLock.append(frame, after: maker.head)
         }
         #expect(other?.code == .unavailable)

@@ -92,7 +92,7 @@ struct FrameMaker {
 }
 
 extension JournalWriter {
-    func append(_ frame: WholeFrame, after head: LogHead) throws(JournalError) {
+    func append(_ frame: WholeFrame, after head: LogHead) throws(SharedJournalError) {
         var batch = FrameBatch(after: head)
         batch.append(frame)
         try append(batch)
@@ -136,7 +136,7 @@ final class Outcome<Value: Sendable>: Sendable {
 }
 
 extension Result where Failure == any Error {
-    var journalCode: JournalError.Code? {
-        if case .failure(let error as JournalError) = self { error.code } else { nil }
+    var journalCode: SharedJournalError.Code? {
+        if case .failure(let error as SharedJournalError) = self { error.code } else { nil }
     }
 }

@@ -86,10 +86,12 @@ struct UnknownOutcomeTests {
         reports.wait { $0.count >= 2 ? true : nil }
         #expect(!outcome.isThere)
         abandonment.abandon()
-        let error = #expect(throws: JournalError.self) { try outcome.get() }
+        let error = #expect(throws: SharedJournalError.self) { try outcome.get() }
         #expect(error?.code == .unknown)
         // Nothing may follow what nobody knows.
-        let later = #expect(throws: JournalError.self) { try writer.append(next, after: head) }
+        let later = #expect(throws: SharedJournalError.self) {
+            try writer.append(next, after: head)
+        }
         #expect(later == error)
     }
 
@@ -157,7 +159,7 @@ struct UnknownOutcomeTests {
                 case nil, .overtaken, .wrongTerm: break
                 case let code: Issue.record("\(String(describing: code)), \(place)")
                 }
-                if case .failure(let error) = results[index], !(error is JournalError) {
+                if case .failure(let error) = results[index], !(error is SharedJournalError) {
                     throw error
                 }
             }
@@ -253,7 +255,7 @@ extension TestJournal {
         while true {
             do {
                 return try body(try connect())
-            } catch let error as JournalError {
+            } catch let error as SharedJournalError {
                 guard error.code == .unavailable, ContinuousClock.now < deadline else {
                     throw error
                 }
@@ -300,7 +302,7 @@ extension TestJournal {
         maker.go(to: last)
         let frame = try maker.make()
         while true {
-            let result = Result { () throws(JournalError) in
+            let result = Result { () throws(SharedJournalError) in
                 try writer.append(frame, after: last)
             }
             switch result {

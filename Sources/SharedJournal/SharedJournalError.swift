@@ -4,7 +4,7 @@ import PostgreSQL
 /// Why something asked of a shared journal was not done.
 ///
 /// `message` is one or more full sentences for people, without passwords; programs switch over `code`.
-package struct JournalError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct SharedJournalError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
         /// The address is not one.
         case address
@@ -27,6 +27,8 @@ package struct JournalError: Error, Sendable, Equatable, CustomStringConvertible
         /// The journal lacks what this writer knows to be in it, or has something else there.
         case diverged
         case storageFull
+        /// A directory's log, of or for a journal, could not be read or written.
+        case copy(LogError.Code)
         /// The frame is too large for a journal.
         case tooLarge
         /// The wait was given up. Whether the frame is in the journal is not known.
@@ -44,7 +46,7 @@ package struct JournalError: Error, Sendable, Equatable, CustomStringConvertible
     package var description: String { message }
 }
 
-extension JournalError {
+extension SharedJournalError {
     init(_ error: PostgreSQLError) {
         switch error.code {
         case .badAddress: self.init(.address, error.message)
@@ -63,34 +65,34 @@ extension JournalError {
         }
     }
 
-    static func noJournal(_ address: JournalAddress) -> JournalError {
-        JournalError(
+    static func noJournal(_ address: JournalAddress) -> SharedJournalError {
+        SharedJournalError(
             .noJournal,
             "There is no journal in \(address). `relay journal import` makes one of a directory.")
     }
 
-    static func incomplete(_ address: JournalAddress) -> JournalError {
-        JournalError(
+    static func incomplete(_ address: JournalAddress) -> SharedJournalError {
+        SharedJournalError(
             .conflict,
             "The journal in \(address) is not complete: an import into it is running or was interrupted. "
                 + "The same `relay journal import` again completes it.")
     }
 
-    static func futureVersion(_ address: JournalAddress, _ format: Int64) -> JournalError {
-        JournalError(
+    static func futureVersion(_ address: JournalAddress, _ format: Int64) -> SharedJournalError {
+        SharedJournalError(
             .futureVersion,
             "The journal in \(address) has format \(format); this program knows formats up to "
                 + "\(JournalHistory.currentFormat). Nothing was changed; use the newer program.")
     }
 
-    static func unsafeServer(_ address: JournalAddress, _ reason: String) -> JournalError {
-        JournalError(
+    static func unsafeServer(_ address: JournalAddress, _ reason: String) -> SharedJournalError {
+        SharedJournalError(
             .unsafeServer,
             "\(address) cannot hold a journal: \(reason). Nothing was appended.")
     }
 
-    static func wrongTerm(_ term: UInt64, ours: UInt64) -> JournalError {
-        JournalError(
+    static func wrongTerm(_ term: UInt64, ours: UInt64) -> SharedJournalError {
+        SharedJournalError(
             .wrongTerm(term),
             term == ours
                 ? "Another connection of the writer of term \(term) has taken its place. Nothing was appended."
@@ -98,8 +100,8 @@ extension JournalError {
                     + "appended.")
     }
 
-    static func overtaken(_ last: UInt64, expected: UInt64) -> JournalError {
-        JournalError(
+    static func overtaken(_ last: UInt64, expected: UInt64) -> SharedJournalError {
+        SharedJournalError(
             .overtaken(last),
             last < expected
                 ? "Another writer is appending event \(expected). Nothing was appended."
@@ -107,43 +109,46 @@ extension JournalError {
                     + "was appended.")
     }
 
-    static func diverged(_ reason: String) -> JournalError {
-        JournalError(
+    static func diverged(_ reason: String) -> SharedJournalError {
+        SharedJournalError(
             .diverged,
             "The journal is not the one that was written: \(reason). It may have been restored from a "
                 + "backup, or a replica that was behind has taken over. Nothing was appended.")
     }
 
-    static func tooLarge(_ byteCount: Int) -> JournalError {
-        JournalError(
+    static func tooLarge(_ byteCount: Int) -> SharedJournalError {
+        SharedJournalError(
             .tooLarge,
             "A frame of \(byteCount) bytes cannot be appended to a journal, which takes at most "
                 + "\(FrameBatch.maximumBytes). Nothing was appended.")
     }
 
-    static func damaged(_ address: JournalAddress, event: UInt64, _ reason: String) -> JournalError
+    static func damaged(_ address: JournalAddress, event: UInt64, _ reason: String)
+        -> SharedJournalError
     {
-        JournalError(.damaged, "The journal in \(address) is damaged at event \(event): \(reason).")
+        SharedJournalError(
+            .damaged, "The journal in \(address) is damaged at event \(event): \(reason).")
     }
 }
 
 extension FrameRefusal {
-    package init(_ error: JournalError) {
+    package init(_ error: SharedJournalError) {
         let code: Code =
             switch error.code {
             case .wrongTerm, .overtaken: .overtaken
             case .storageFull, .tooLarge: .storageFull
             case .unavailable, .noJournal, .unsafeServer: .unavailable
             // What makes a writer stop.
-            case .unknown, .diverged, .damaged, .conflict, .futureVersion, .address: .unknown
+            case .unknown, .diverged, .damaged, .conflict, .futureVersion, .address, .copy:
+                .unknown
             }
         self.init(code, error.message)
     }
 }
 
-/// Runs calls of the PostgreSQL room, turning a failure into a ``JournalError``.
+/// Runs calls of the PostgreSQL room, turning a failure into a ``SharedJournalError``.
 func onServer<Result>(
     _ body: () throws(PostgreSQLError) -> Result
-) throws(JournalError) -> Result {
-    do throws(PostgreSQLError) { return try body() } catch { throw JournalError(error) }
+) throws(SharedJournalError) -> Result {
+    do throws(PostgreSQLError) { return try body() } catch { throw SharedJournalError(error) }
 }
