@@ -134,9 +134,13 @@ let package = Package(
         room("ResultPatches", ["RelayArtifacts", "RelayJSON"]),
         room("Digests", ["CCrypto"]),
         room("JSONWebTokens", ["CCrypto", "RelayJSON", "Threads"]),
+        room("PostgreSQL", ["Threads"]),
         room("Disk"),
         room("EventLog", ["Digests", "Disk", "Threads", "Zlib"]),
         room("LogTools", ["Digests", "Disk", "EventLog", "Threads"]),
+        room(
+            "SharedJournal",
+            ["Digests", "Disk", "EventLog", "LogTools", "PostgreSQL", "Threads"]),
         room(
             "RelayRecords",
             [
@@ -234,8 +238,9 @@ let package = Package(
         room(
             "Console",
             [
-                "EventLog", "EventStore", "GraphQLLanguage", "RelayArtifacts", "RelayJSON",
-                "RelayLink", "RelayRecords", "Threads", "WebSocketIO", argumentParser,
+                "Disk", "EventLog", "EventStore", "GraphQLLanguage", "PostgreSQL",
+                "RelayArtifacts", "RelayJSON", "RelayLink", "RelayRecords", "SharedJournal",
+                "Threads", "WebSocketIO", argumentParser,
             ]),
         room(
             "Workbench",
@@ -264,10 +269,9 @@ let package = Package(
             dependencies: [
                 "CompileTool", "Console", "Digests", "Disk", "EventLog", "EventStore",
                 "GraphQLExecution",
-                "GraphQLLanguage", "HTTPMessages", "LogTools", "RelayArtifacts", "RelayBenchmarks",
-                "RelayJSON",
-                "RelayLink",
-                "RelayRecords", "RelayServer", "ReplayDebugger", "SchemaService", "StoreEngine",
+                "GraphQLLanguage", "HTTPMessages", "LogTools", "PostgreSQL", "RelayArtifacts",
+                "RelayBenchmarks", "RelayJSON", "RelayLink", "RelayRecords", "RelayServer",
+                "ReplayDebugger", "SchemaService", "SharedJournal", "StoreEngine",
                 "TerminalUI", "Threads", "WebSocketIO", "Workbench", argumentParser, logging,
             ],
             swiftSettings: strict),
@@ -293,6 +297,7 @@ let package = Package(
 
         tests(of: "TerminalUI", ["Threads"]),
         tests(of: "Threads"),
+        tests(of: "PostgreSQL", ["PostgreSQLTesting", "Threads"]),
         tests(of: "RelayJSON"),
         tests(of: "Digests"),
         tests(of: "JSONWebTokens", ["CCrypto", "RelayJSON", "Threads"], exclude: ["Fixtures"]),
@@ -319,6 +324,12 @@ let package = Package(
         tests(
             of: "EventLog", ["Disk", "DiskSimulation", "LogTools", "Threads"],
             exclude: ["Fixtures"]),
+        tests(
+            of: "SharedJournal",
+            [
+                "Digests", "Disk", "EventLog", "EventStore", "LogTools", "PostgreSQL",
+                "PostgreSQLTesting", "RelayRecords", "Threads",
+            ]),
         tests(of: "RelayRecords", ["RelayJSON", "Threads"]),
         tests(
             of: "RelayStore",
@@ -445,13 +456,19 @@ let package = Package(
         .target(
             name: "TerminalTesting", dependencies: ["BoundedTesting", "TerminalUI"],
             path: "Tests/TerminalTesting", swiftSettings: strict),
+        .target(
+            name: "PostgreSQLTesting", dependencies: ["LoopbackPorts", "PostgreSQL", "Threads"],
+            path: "Tests/PostgreSQLTesting", swiftSettings: strict),
         .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
         .target(
             name: "BoundedTesting", dependencies: ["Threads"], path: "Tests/BoundedTesting",
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["BoundedTesting", "LoopbackPorts", "RelayJSON", "Threads"],
+            dependencies: [
+                "BoundedTesting", "LoopbackPorts", "PostgreSQL", "PostgreSQLTesting", "RelayJSON",
+                "Threads",
+            ],
             swiftSettings: strict),
     ] + combine + seedPages + fuzz
 )

@@ -1,6 +1,8 @@
 package import ArgumentParser
 import EventLog
 import EventStore
+import PostgreSQL
+package import SharedJournal
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -48,13 +50,63 @@ extension ExitCode {
 
 /// What every command on a log takes.
 package struct LogArguments: ParsableArguments {
-    @Argument(help: ArgumentHelp("The log's directory.", valueName: "dir"))
+    @Argument(
+        help: ArgumentHelp(
+            """
+            The log's directory. What only reads also takes a journal in PostgreSQL: \
+            postgres://USER@HOST/DATABASE. Some commands also take the URL of a running server.
+            """, valueName: "dir"))
     package var directory: String
 
     @Flag(help: "Print JSON, one object per line.")
     package var json = false
 
     package init() {}
+}
+
+/// Where a command finds a log: a directory, or a journal in PostgreSQL, of which it reads a copy.
+package enum LogPlace: Sendable {
+    case directory(String)
+    case journal(JournalAddress)
+
+    /// - Parameter text: as it was given.
+    /// - Throws: what is wrong with an address, as a mistake of the command line.
+    package init(_ text: String) throws {
+        guard PostgreSQLAddress.isOne(text) else {
+            self = .directory(text)
+            return
+        }
+        do throws(SharedJournalError) {
+            self = .journal(try JournalAddress(parsing: text))
+        } catch {
+            if error.code == .address { throw ValidationError(error.message) }
+            throw error
+        }
+    }
+
+    /// A directory with the log as it is now.
+    package func directory() throws -> String {
+        switch self {
+        case .directory(let path): path
+        case .journal(let address): try JournalCache().update(address)
+        }
+    }
+}
+
+extension LogArguments {
+    /// As messages name the log: an address has no password there.
+    package var name: String { LogPlace.name(of: directory) }
+
+    /// Whether it is a journal in PostgreSQL.
+    package var isJournal: Bool { PostgreSQLAddress.isOne(directory) }
+}
+
+extension LogPlace {
+    /// As messages name what was given.
+    package static func name(of text: String) -> String {
+        guard PostgreSQLAddress.isOne(text) else { return text }
+        return (try? JournalAddress(parsing: text))?.description ?? "the journal"
+    }
 }
 
 /// Checks that a directory is missing or empty, for a command that makes a log there.
@@ -70,6 +122,8 @@ package func isDamage(_ error: any Error) -> Bool {
     switch error {
     case let error as LogError: error.code == .damaged
     case let error as EventStoreError: error.code == .log(.damaged)
+    case let error as SharedJournalError:
+        error.code == .damaged || error.code == .copy(.damaged)
     default: false
     }
 }

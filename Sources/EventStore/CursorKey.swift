@@ -1,4 +1,5 @@
 package import Disk
+import EventLog
 
 /// The key of a server's page cursors: the file `cursor-key` beside its log.
 ///
@@ -52,6 +53,25 @@ package struct CursorKey: Sendable {
                     possible, page cursors are good for one run of the server.
                     """)
         }
+    }
+
+    /// The bytes of the key beside a log; nil if there is none, or none that can be used.
+    package static func stored(
+        in directory: String, _ fileSystem: any FileSystem = POSIXFileSystem()
+    ) throws(EventStoreError) -> [UInt8]? {
+        try onLog { () throws(LogError) in
+            try reading { () throws(FileSystemError) in
+                try read(directory + "/" + fileName, fileSystem).key
+            }
+        }
+    }
+
+    /// Puts a key beside a log.
+    package static func store(
+        _ bytes: [UInt8], in directory: String,
+        _ fileSystem: any FileSystem = POSIXFileSystem()
+    ) throws(FileSystemError) {
+        try fileSystem.replaceFile(fileName, in: directory, with: bytes, as: .replacePrivate)
     }
 
     /// The key, or what is wrong with it; nothing of either if there is none.

@@ -91,7 +91,7 @@ struct AccessCommand: HistoryTool {
     private func rules(of snapshot: Snapshot) throws -> AccessRules {
         let documents =
             schema.isEmpty
-            ? [Source(snapshot.schema, name: log.directory)]
+            ? [Source(snapshot.schema, name: log.name)]
             : try schema.map { Source(try readText($0, "schema"), name: $0) }
         do throws(SchemaMistakes) {
             return try ServiceSchema.accessRules(of: documents)

@@ -88,7 +88,7 @@ struct Bisect: HistoryTool {
     func run(on history: History, printingTo output: LineOutput) async throws {
         guard let extent = history.extent else {
             throw CommandFailure(
-                "\(log.directory) has no event to find: its only state is the one at the end.")
+                "\(log.name) has no event to find: its only state is the one at the end.")
         }
         let first = try from.map(history.sequence) ?? max(extent.lowerBound, history.firstState)
         let last = try history.sequence(of: to ?? "@")

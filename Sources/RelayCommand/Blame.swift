@@ -46,7 +46,7 @@ struct Blame: ServedHistoryTool {
         let report = try history.blame(BlameTarget.targets(path), showsLayers: optimistic)
         guard let report else { throw CommandFailure("There is no record \(path).") }
         guard !report.entries.isEmpty else {
-            throw CommandFailure("No event of \(log.directory) ever wrote \(path).")
+            throw CommandFailure("No event of \(log.name) ever wrote \(path).")
         }
         let form = BlameLines(report.target, showsLayers: optimistic)
         for entry in report.entries {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Console
 import EventStore
+import PostgreSQL
 import RelayJSON
 
 #if canImport(FoundationEssentials)
@@ -36,6 +37,10 @@ struct Diff: ServedHistoryTool {
             throw ValidationError("Give two points, or one other directory.")
         }
         if points.count < 2 { try log.checkIsDirectory("To compare two logs, give") }
+        // Their copies may have one place.
+        if points.count == 1, log.isJournal, PostgreSQLAddress.isOne(points[0]) {
+            throw ValidationError("Of two journals, export one, and compare the other with that.")
+        }
     }
 
     var credentials: ServerCredentials { ServerCredentials(server) }
@@ -55,14 +60,13 @@ struct Diff: ServedHistoryTool {
             differences = try history.differences(
                 from: history.sequence(of: before), to: history.sequence(of: after), record: record)
         case (let other?, nil):
-            guard FileManager.default.fileExists(atPath: other) else {
-                throw ValidationError("Give two points, or another directory: \(other) is neither.")
+            let name = LogPlace.name(of: other)
+            guard isLog(other) else {
+                throw ValidationError("Give two points, or another directory: \(name) is neither.")
             }
-            let other = try History(other)
+            let other = try History(LogPlace(other).directory())
             if let damage = other.damage {
-                complain(
-                    "Error: Of \(other.directory) only events up to \(other.last) count: \(damage)."
-                )
+                complain("Error: Of \(name) only events up to \(other.last) count: \(damage).")
             }
             differences = try compare(history, with: other, output)
             if other.damage != nil, differences.isEmpty { throw ExitCode.foundSomething }
@@ -73,6 +77,10 @@ struct Diff: ServedHistoryTool {
             try output.write(log.json ? difference.json.text : difference.line)
         }
         if !differences.isEmpty { throw ExitCode.foundSomething }
+    }
+
+    private func isLog(_ text: String) -> Bool {
+        PostgreSQLAddress.isOne(text) || FileManager.default.fileExists(atPath: text)
     }
 
     /// Tells where two histories part.

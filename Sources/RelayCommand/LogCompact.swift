@@ -28,6 +28,8 @@ struct LogCompact: LogTool {
     @Flag(help: "Only say what would be removed; nothing is changed, and a server may be running.")
     var dryRun = false
 
+    func validate() throws { try log.checkIsOwnDirectory() }
+
     func run(printingTo output: LineOutput) async throws {
         if !dryRun { try LogCompaction(log.directory).checkLock() }
         // Fails if there is no log; opening the store would make one.

@@ -54,7 +54,7 @@ struct LogExplain: HistoryTool {
     func run(on history: History, printingTo output: LineOutput) async throws {
         let sequence = try history.sequence(of: point)
         guard let extent = history.readable, extent.contains(sequence) else {
-            throw CommandFailure("Event \(sequence) is no longer in \(log.directory).")
+            throw CommandFailure("Event \(sequence) is no longer in \(log.name).")
         }
         try write(explain(sequence, in: history).json(of: sequence), to: output)
     }

@@ -42,7 +42,7 @@ struct LogExport: HistoryTool {
         guard history.first <= last else {
             throw CommandFailure(
                 """
-                Could not export events of \(log.directory): it was compacted and has none up to \(last); the first \
+                Could not export events of \(log.name): it was compacted and has none up to \(last); the first \
                 one it keeps is \(history.first). --records exports the state.
                 """)
         }

@@ -37,7 +37,7 @@ struct LogFork: HistoryTool {
         }
         try output.write(
             """
-            Copied \(log.directory) through event \(head.sequence) into \(destination), \
+            Copied \(log.name) through event \(head.sequence) into \(destination), \
             epoch \(copy.metadata.epoch).
             """)
     }

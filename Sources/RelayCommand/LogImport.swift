@@ -35,6 +35,8 @@ struct LogImport: LogTool {
     @Option(help: ArgumentHelp("The schema of the records, in SDL.", valueName: "file"))
     var schema: String?
 
+    func validate() throws { try log.checkIsOwnDirectory() }
+
     func run(printingTo output: LineOutput) async throws {
         try checkIsNew(log.directory, "an import makes a new log")
         let source = file ?? "/dev/stdin"

@@ -17,7 +17,8 @@ struct LogList: ServedHistoryTool {
         commandName: "list",
         abstract: "List the events of a log.",
         discussion: """
-            Works offline and while a server is running, on its directory or its URL; never writes.
+            Works offline and while a server is running, on its directory or its URL, and on a \
+            journal; never writes.
             """)
 
     @OptionGroup var log: LogArguments
@@ -75,7 +76,7 @@ struct LogList: ServedHistoryTool {
                 : history.summaries(in: range).next
             while !printer.isDone, let summary = try next() { try printer.print(summary) }
         }
-        if follow { try await printer.follow(history) }
+        if follow { try await printer.follow(history, at: LogPlace(log.directory)) }
     }
 
     var credentials: ServerCredentials { ServerCredentials(server) }
@@ -158,10 +159,15 @@ final class SummaryPrinter {
     }
 
     /// Prints what is appended to a log after it was opened, until Ctrl-C.
-    func follow(_ history: History) async throws {
+    func follow(_ history: History, at place: LogPlace) async throws {
         let stop = StopFlag()
         let summaries = try history.summaries(following: history.last + 1)
+        var follower: JournalFollower?
+        if case .journal(let address) = place {
+            follower = try JournalFollower(address, from: history.last)
+        }
         while !isDone, !stop.isSet {
+            try follower?.look()
             while !isDone, let summary = try summaries.next() { try print(summary) }
             try output.flush()
             try await Task.sleep(for: .milliseconds(50))

@@ -35,6 +35,8 @@ struct LogRepairCommand: LogTool {
             """)
     var plan = false
 
+    func validate() throws { try log.checkIsOwnDirectory() }
+
     func run(printingTo output: LineOutput) async throws {
         let report =
             plan

@@ -35,6 +35,6 @@ struct LogTail: HistoryTool {
             }
             for summary in newest.reversed() { try printer.print(summary) }
         }
-        if follow { try await printer.follow(history) }
+        if follow { try await printer.follow(history, at: LogPlace(log.directory)) }
     }
 }

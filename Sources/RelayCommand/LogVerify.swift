@@ -24,9 +24,10 @@ struct LogVerify: LogTool {
     var deep = false
 
     func run(printingTo output: LineOutput) async throws {
-        let report = try verify()
+        let directory = try LogPlace(log.directory).directory()
+        let report = try verify(directory)
         let checkpoints =
-            deep && report.isIntact ? try CheckpointFindings(History(log.directory)) : nil
+            deep && report.isIntact ? try CheckpointFindings(History(directory)) : nil
         let notChecked = report.unknowns + (checkpoints == nil ? [Self.shallow] : [])
         if log.json {
             var object = report.json
@@ -44,13 +45,13 @@ struct LogVerify: LogTool {
         if let damage = report.damages.first {
             complain(
                 """
-                Error: \(log.directory) is damaged: \(damage). \
+                Error: \(log.name) is damaged: \(damage). \
                 "relay log repair --plan" says what a repair keeps.
                 """)
             throw ExitCode.foundSomething
         }
         if let fault = checkpoints?.fault {
-            complain("Error: \(log.directory): \(fault)")
+            complain("Error: \(log.name): \(fault)")
             throw ExitCode.foundSomething
         }
     }
@@ -58,10 +59,10 @@ struct LogVerify: LogTool {
     private static let shallow =
         "Whether the events lead to the states that the checkpoints hold: --deep folds them all."
 
-    private func verify() throws -> LogVerification {
-        let progress = ProgressBar("Checking \(log.directory)")
+    private func verify(_ directory: String) throws -> LogVerification {
+        let progress = ProgressBar("Checking \(log.name)")
         defer { ProgressBar.clear() }
-        return try EventStore.verify(log.directory) { progress.show($0, of: $1) }
+        return try EventStore.verify(directory) { progress.show($0, of: $1) }
     }
 }
 

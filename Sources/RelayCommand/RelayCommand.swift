@@ -15,7 +15,8 @@ struct RelayCommand: AsyncParsableCommand {
         version: "relay 0.1.0",
         subcommands: [
             Serve.self, Connect.self, Request.self, LogCommand.self, ReplayCommand.self,
-            Diff.self, Blame.self, Bisect.self, WhatIf.self, CompileCommand.self,
+            Diff.self, Blame.self, Bisect.self, WhatIf.self, JournalCommand.self,
+            CompileCommand.self,
             AccessCommand.self, SchemaCommand.self, Bench.self, Healthcheck.self,
             CompletionsCommand.self, ManualCommand.self,
         ])

@@ -196,7 +196,7 @@ struct ReplayCommand: ServedHistoryTool {
             for line in findings.lines { try output.write(line) }
         }
         guard let fault = findings.fault else { return }
-        complain("Error: \(log.directory): \(fault)")
+        complain("Error: \(log.name): \(fault)")
         throw ExitCode.foundSomething
     }
 

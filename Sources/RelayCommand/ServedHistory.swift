@@ -48,9 +48,16 @@ extension ServedHistoryTool {
 
 extension LogArguments {
     /// Whether a server is asked, and nothing is read here.
-    var isServed: Bool { directory.contains("://") }
+    var isServed: Bool { directory.contains("://") && !isJournal }
 
-    /// Of what needs the log's files.
+    /// Of what changes the log's files.
+    func checkIsOwnDirectory() throws(ValidationError) {
+        if directory.contains("://") {
+            throw ValidationError("This changes a log's directory; it takes no URL.")
+        }
+    }
+
+    /// Of what needs the log's files, or a copy of them.
     func checkIsDirectory(_ what: String) throws(ValidationError) {
         if isServed { throw ValidationError("\(what) the log's directory, not a server's URL.") }
     }

@@ -46,6 +46,12 @@ package struct ChainHash: Hashable, Sendable {
         bytes.storeLittleEndian(words.3, at: offset + 24)
     }
 
+    /// Reads what ``bytes`` returns; nil for another number of bytes.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self = bytes.withUnsafeBytes { ChainHash($0) }
+    }
+
     package var bytes: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, initialized in
             store(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
@@ -70,10 +76,8 @@ extension ChainHash: CustomStringConvertible {
 extension ChainHash {
     /// Reads what ``description`` writes.
     init?(_ text: some StringProtocol) {
-        guard let bytes = [UInt8](hexadecimal: text), bytes.count == Self.byteCount else {
-            return nil
-        }
-        self = bytes.withUnsafeBytes { ChainHash($0) }
+        guard let bytes = [UInt8](hexadecimal: text) else { return nil }
+        self.init(bytes)
     }
 }
 

@@ -48,8 +48,8 @@ enum FrameLayout {
 }
 
 /// The fields of a frame's header.
-package struct FrameHeader: Equatable {
-    struct Flags: OptionSet {
+package struct FrameHeader: Equatable, Sendable {
+    struct Flags: OptionSet, Sendable {
         let rawValue: UInt16
         /// Written when the log is closed; holds no events. Everything before it is complete.
         static let closing = Flags(rawValue: 1)

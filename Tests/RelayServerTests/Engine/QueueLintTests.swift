@@ -11,8 +11,8 @@ import Testing
     private static let rooms = [
         "EventLog", "EventStore/Checkpoint", "EventStore/History", "EventStore/Journal",
         "HTTPMessages", "LogTools", "StoreEngine",
-        "RelayServer/Explorer", "RelayServer/Front", "RelayServer/Past", "RelayRecords/Events",
-        "Threads", "WebSocketIO",
+        "PostgreSQL", "RelayServer/Explorer", "RelayServer/Front", "RelayServer/Past",
+        "RelayRecords/Events", "SharedJournal", "Threads", "WebSocketIO",
     ]
 
     /// Files whose types are values that one call makes and hands over, or throws away at its end.
@@ -111,6 +111,11 @@ import Testing
         RelayRecords/Events/DurableSequence.swift waiters = by the readers of a journal, one each
         RelayRecords/Events/InMemoryJournal.swift history = by nothing: it is the log
         RelayRecords/Events/NewestCommits.swift commits = flag --recent-commits
+        PostgreSQL/PostgreSQLNotice.swift all = by NoticeBox.limit
+        SharedJournal/FrameBatch.swift chains = by FrameBatch.maximumBytes
+        SharedJournal/FrameBatch.swift contents = by FrameBatch.maximumBytes
+        SharedJournal/FrameBatch.swift firsts = by FrameBatch.maximumBytes
+        SharedJournal/FrameBatch.swift lasts = by FrameBatch.maximumBytes
         Threads/FIFO.swift elements = by who has one
         Threads/SignalWatch.swift handlers = by the program, which watches a few signals
         WebSocketIO/ByteStream.swift pending = by one write, of which the system has taken a part

@@ -1,0 +1,167 @@
+import EventLog
+package import PostgreSQL
+
+/// A connection to the server of a journal that was looked at: it does not lose what it acknowledges.
+///
+/// Not Sendable: for one thread at a time.
+package final class JournalConnection {
+    package let address: JournalAddress
+    package let server: JournalServer
+    private let connection: PostgreSQLConnection
+
+    /// - Throws: `unavailable`, `unsafeServer`; `unknown` if it was given up.
+    package init(
+        _ address: JournalAddress, timeouts: PostgreSQLTimeouts = PostgreSQLTimeouts(),
+        abandonment: Abandonment
+    ) throws(SharedJournalError) {
+        self.address = address
+        connection = try onServer { () throws(PostgreSQLError) in
+            try PostgreSQLConnection(
+                address.database, timeouts: timeouts,
+                settings: [
+                    ("synchronous_commit", address.synchronousCommit),
+                    // Each statement of our functions sees what was committed before it.
+                    ("default_transaction_isolation", "read committed"),
+                ], abandonment: abandonment)
+        }
+        server = try JournalServer(connection, address)
+    }
+
+    package var isOpen: Bool { connection.isOpen }
+
+    package func close() { connection.close() }
+
+    @discardableResult
+    func run(
+        _ statement: String, _ parameters: [PostgreSQLValue] = []
+    ) throws(PostgreSQLError) -> PostgreSQLRows {
+        try connection.run(statement, parameters)
+    }
+
+    /// The same, of what reads, or may be done twice.
+    @discardableResult
+    func ask(
+        _ statement: String, _ parameters: [PostgreSQLValue] = []
+    ) throws(SharedJournalError) -> PostgreSQLRows {
+        do throws(PostgreSQLError) {
+            return try connection.run(statement, parameters)
+        } catch {
+            let isMissing = [.undefinedTable, .undefinedFunction, .undefinedSchema]
+                .contains(error.sqlState)
+            throw isMissing ? .noJournal(address) : SharedJournalError(error)
+        }
+    }
+
+    var warnings: [PostgreSQLNotice] { connection.warnings }
+
+    // MARK: The journal
+
+    /// The history in the journal; nil if there is no journal.
+    package func history() throws(SharedJournalError) -> JournalHistory? {
+        do throws(SharedJournalError) {
+            let rows = try ask("SELECT \(JournalHistory.columns) FROM \(address.schema).history")
+            return rows.count == 0 ? nil : try JournalHistory(rows, at: address)
+        } catch  where error.code == .noJournal {
+            return nil
+        }
+    }
+
+    /// The history in the journal.
+    /// - Throws: `noJournal`; `conflict` if it is not complete.
+    package func completeHistory() throws(SharedJournalError) -> JournalHistory {
+        guard let history = try history() else { throw .noJournal(address) }
+        guard history.isComplete else { throw .incomplete(address) }
+        return history
+    }
+
+    /// Makes a journal without frames.
+    /// - Throws: `conflict` if there is one.
+    package func create(_ history: JournalHistory) throws(SharedJournalError) {
+        do throws(SharedJournalError) {
+            try ask("BEGIN")
+            // Whoever makes one at the same time waits here, and then finds it.
+            try ask(
+                "SELECT pg_advisory_xact_lock(hashtext($1)::bigint)", [.text(address.schema)])
+            let isThere = try ask(
+                "SELECT to_regclass($1) IS NOT NULL", [.text("\(address.schema).history")])
+            guard try onServer({ () throws(PostgreSQLError) in try !isThere.bool(0, 0) }) else {
+                throw SharedJournalError(
+                    .conflict, "There is a journal in \(address) already. Nothing was changed.")
+            }
+            for statement in JournalTables(schema: address.schema).statements {
+                try ask(statement)
+            }
+            let places = history.values.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+            try ask(
+                "INSERT INTO \(address.schema).history (\(JournalHistory.columns)) VALUES (\(places))",
+                history.values)
+            try ask("COMMIT")
+        } catch {
+            if isOpen { _ = try? ask("ROLLBACK") }
+            throw error
+        }
+    }
+
+    // MARK: Notifications
+
+    /// Has ``nextNotification(within:)`` tell of appends.
+    package func listen() throws(SharedJournalError) {
+        try onServer { () throws(PostgreSQLError) in try connection.listen(to: address.schema) }
+    }
+
+    /// What was last told of in this time; nil for nothing. An append's is its last event.
+    package func nextNotification(within time: Duration) throws(SharedJournalError) -> String? {
+        try onServer { () throws(PostgreSQLError) in
+            try connection.nextNotification(within: time)
+        }
+    }
+}
+
+/// What a server says about itself.
+package struct JournalServer: Sendable, Hashable {
+    /// As PostgreSQL writes it: 150018 is 15.18.
+    package let version: Int64
+    /// Whether a commit waits for another server, as far as this one is asked to
+    /// (`synchronous_standby_names`).
+    package let waitsForStandby: Bool
+    /// Whether it follows another server, and takes no writes.
+    package let isStandby: Bool
+
+    static let oldestVersion: Int64 = 15_00_00
+
+    fileprivate init(
+        _ connection: PostgreSQLConnection, _ address: JournalAddress
+    ) throws(SharedJournalError) {
+        let fsync: String
+        let fullPageWrites: String
+        do throws(PostgreSQLError) {
+            let rows = try connection.run(
+                """
+                SELECT current_setting('server_version_num')::bigint, current_setting('fsync'),
+                    current_setting('full_page_writes'),
+                    current_setting('synchronous_standby_names') <> '', pg_is_in_recovery()
+                """)
+            version = try rows.int(0, 0)
+            fsync = try rows.text(0, 1)
+            fullPageWrites = try rows.text(0, 2)
+            waitsForStandby = try rows.bool(0, 3)
+            isStandby = try rows.bool(0, 4)
+        } catch {
+            throw SharedJournalError(error)
+        }
+        guard version >= Self.oldestVersion else {
+            throw .unsafeServer(
+                address, "it is PostgreSQL \(version / 10_000), and 15 is the oldest that can")
+        }
+        guard fsync == "on" else {
+            throw .unsafeServer(
+                address,
+                "its setting fsync is off, so a power loss would lose what it has acknowledged")
+        }
+        guard fullPageWrites == "on" else {
+            throw .unsafeServer(
+                address, "its setting full_page_writes is off, so a power loss could tear its pages"
+            )
+        }
+    }
+}
