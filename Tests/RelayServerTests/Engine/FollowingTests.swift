@@ -82,6 +82,24 @@ struct FollowingTests {
         }
     }
 
+    @Test func soManyRequestsWaitForAStateAndNoMore() async throws {
+        let cluster = try Cluster(2)
+        let (leader, follower) = (cluster.nodes[0], cluster.nodes[1])
+        let cursor = try #require(try await leader.run(EngineUnderTest.addTodo("one")).cursor)
+        let relay: JSONObject = ["atLeast": .string(cursor)]
+        let waiting = try (0..<DurableHead.waiterLimit).map { _ in
+            try follower.post("{ user { totalCount } }", relay: relay)
+        }
+        #expect(waiting.allSatisfy { $0.count == 0 })
+        let refused = try await follower.run("{ user { totalCount } }", relay: relay)
+        #expect(refused.refusalCode == "OVERLOADED")
+        try follower.pull()
+        for answer in waiting {
+            #expect(try await answer.get()["data"]?["user"]?["totalCount"] == 3)
+        }
+        #expect(try await follower.run("{ user { totalCount } }", relay: relay)["data"] != nil)
+    }
+
     /// Its append is refused by the journal: the lease may be over, the fence is not.
     @Test func whoWasOvertakenAppendsNothing() async throws {
         let cluster = try Cluster(2)

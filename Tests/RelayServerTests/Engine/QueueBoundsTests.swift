@@ -79,6 +79,9 @@ import Testing
         "queries of the past that wait": [
             "RelayServerTests/Engine/PastQueryTests.soManyQueriesOfThePastWaitAndNoMore"
         ],
+        "requests that wait for a newer state": [
+            "RelayServerTests/Engine/FollowingTests.soManyRequestsWaitForAStateAndNoMore"
+        ],
         "questions about the history that wait": [
             "RelayServerTests/Engine/HistoryDeskTests.soManyQuestionsWaitAndNoMore"
         ],
