@@ -707,6 +707,7 @@ def check_restart(page, server):
     page.open("#operations").sees("connection", "Connected")
     page.write(ADDED)
     page.click("run-button")
+    page.sees("run-state", "Running")
     add(server, "before the restart")
     page.shows("tree", "before the restart")
     for how in (signal.SIGTERM, signal.SIGKILL):
