@@ -11,18 +11,16 @@ extension ExplorerPage {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Relay explorer</title>
 <style>
-:root {
-  color-scheme: light dark;
-  --page: light-dark(#f7f7f5, #15171a); --panel: light-dark(#ffffff, #1c1f23); --raised: light-dark(#f1f1ee, #262a2f);
-  --line: light-dark(#dfdfda, #33383f); --text: light-dark(#1d2126, #e4e7eb); --quiet: light-dark(#5c636d, #9ba3ae);
-  --accent: light-dark(#1f55c4, #8ab0ff); --onaccent: light-dark(#ffffff, #10131a);
-  --good: light-dark(#1b7a3d, #6fce8f); --warn: light-dark(#8a5a00, #e5b454); --bad: light-dark(#b3261e, #ff8f85);
-  --added: light-dark(#def3e2, #16351f); --changed: light-dark(#fff0c7, #3d3211); --removed: light-dark(#fbe1df, #44201e);
-  --keyword: light-dark(#8a2fa8, #d9a0f0); --name: light-dark(#1f55c4, #8ab0ff); --string: light-dark(#166b34, #7fd39b);
-  --number: light-dark(#9a4a00, #f0ac6b);
+:root { color-scheme: light dark; --page: light-dark(#f7f7f5, #15171a); --panel: light-dark(#ffffff, #1c1f23);
+  --raised: light-dark(#f1f1ee, #262a2f); --line: light-dark(#dfdfda, #33383f); --text: light-dark(#1d2126, #e4e7eb);
+  --quiet: light-dark(#5c636d, #9ba3ae); --accent: light-dark(#1f55c4, #8ab0ff);
+  --onaccent: light-dark(#ffffff, #10131a); --good: light-dark(#1b7a3d, #6fce8f);
+  --warn: light-dark(#8a5a00, #e5b454); --bad: light-dark(#b3261e, #ff8f85); --added: light-dark(#def3e2, #16351f);
+  --changed: light-dark(#fff0c7, #3d3211); --removed: light-dark(#fbe1df, #44201e);
+  --keyword: light-dark(#8a2fa8, #d9a0f0); --name: light-dark(#1f55c4, #8ab0ff);
+  --string: light-dark(#166b34, #7fd39b); --number: light-dark(#9a4a00, #f0ac6b);
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif;
-  --mono: ui-monospace, "SF Mono", "Cascadia Mono", "Roboto Mono", "Noto Sans Mono", "DejaVu Sans Mono", monospace;
-}
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", "Roboto Mono", "Noto Sans Mono", "DejaVu Sans Mono", monospace; }
 :root[data-theme=light] { color-scheme: light; }
 :root[data-theme=dark] { color-scheme: dark; }
 * { box-sizing: border-box; }
@@ -35,7 +33,8 @@ h2 { font-size: 14px; font-weight: 600; overflow-wrap: anywhere; }
 h3 { font-size: 11px; font-weight: 600; letter-spacing: .04em; text-transform: uppercase; color: var(--quiet); }
 button, input, select, textarea { font: inherit; color: inherit; }
 button, select, input {
-  background: var(--panel); border: 1px solid var(--line); border-radius: 5px; padding: 2px 9px; min-height: 26px; max-width: 100%;
+  background: var(--panel); border: 1px solid var(--line); border-radius: 5px; padding: 2px 9px; min-height: 26px;
+  max-width: 100%;
 }
 button { cursor: pointer; white-space: nowrap; }
 button:hover:not(:disabled) { background: var(--raised); }
@@ -44,10 +43,8 @@ button.main { background: var(--accent); border-color: var(--accent); color: var
 button.main:hover:not(:disabled) { background: var(--accent); filter: brightness(1.08); }
 button.bare { border-color: transparent; background: none; padding: 2px 6px; }
 button.bare:hover:not(:disabled) { background: var(--raised); }
-button.link {
-  border: 0; background: none; padding: 0; min-height: 0; color: var(--accent); font: inherit; text-align: start;
-  white-space: inherit; overflow-wrap: anywhere;
-}
+button.link { border: 0; background: none; padding: 0; min-height: 0; color: var(--accent); font: inherit;
+  text-align: start; white-space: inherit; overflow-wrap: anywhere; }
 button.link.bad { color: var(--bad); }
 button.link:hover:not(:disabled) { background: none; text-decoration: underline; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
@@ -57,78 +54,55 @@ bdi { unicode-bidi: isolate; }
 .quiet { color: var(--quiet); } .good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); }
 .row { display: flex; align-items: center; gap: 6px; flex-wrap: wrap; min-width: 0; }
 .grow { flex: 1 1 auto; min-width: 0; }
-.panel {
-  background: var(--panel); border: 1px solid var(--line); border-radius: 7px; min-width: 0; min-height: 0;
-  display: flex; flex-direction: column; overflow: hidden;
-}
-.panel > header {
-  padding: 5px 8px; border-bottom: 1px solid var(--line); display: flex; gap: 6px; align-items: center;
-  flex-wrap: wrap; min-height: 37px;
-}
-.body {
-  padding: 8px; overflow: auto; min-height: 0; flex: 1 1 auto; display: flex; flex-direction: column; gap: 8px;
-  overflow-wrap: anywhere;
-}
-.seen-by-readers {
-  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
-}
-.value-string { color: var(--string); } .value-number, .value-boolean { color: var(--number); } .value-null { color: var(--quiet); }
-.added { background: var(--added); } .changed { background: var(--changed); } .removed { background: var(--removed); text-decoration: line-through; }
+.panel { background: var(--panel); border: 1px solid var(--line); border-radius: 7px; min-width: 0; min-height: 0;
+  display: flex; flex-direction: column; overflow: hidden; }
+.panel > header { padding: 5px 8px; border-bottom: 1px solid var(--line); display: flex; gap: 6px;
+  align-items: center; flex-wrap: wrap; min-height: 37px; }
+.body { padding: 8px; overflow: auto; min-height: 0; flex: 1 1 auto; display: flex; flex-direction: column; gap: 8px;
+  overflow-wrap: anywhere; }
+.seen-by-readers { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+  white-space: nowrap; }
+.value-string { color: var(--string); } .value-number,
+.value-boolean { color: var(--number); } .value-null { color: var(--quiet); }
+.added { background: var(--added); } .changed { background: var(--changed); }
+.removed { background: var(--removed); text-decoration: line-through; }
 
 relay-explorer { display: flex; flex-direction: column; height: 100%; }
-.top {
-  display: flex; align-items: center; gap: 4px 14px; flex-wrap: wrap; padding: 0 12px; background: var(--panel);
-  border-bottom: 1px solid var(--line); min-height: 42px;
-}
+.top { display: flex; align-items: center; gap: 4px 14px; flex-wrap: wrap; padding: 0 12px; background: var(--panel);
+  border-bottom: 1px solid var(--line); min-height: 42px; }
 .top h1 { font-size: 14px; font-weight: 700; }
 .top nav { display: flex; align-self: stretch; gap: 2px; }
-.top nav a {
-  display: flex; align-items: center; padding: 0 10px; min-height: 40px; color: var(--quiet); text-decoration: none;
-  border-bottom: 2px solid transparent;
-}
+.top nav a { display: flex; align-items: center; padding: 0 10px; min-height: 40px; color: var(--quiet);
+  text-decoration: none; border-bottom: 2px solid transparent; }
 .top nav a:hover { color: var(--text); }
 .top nav a[aria-current] { color: var(--text); font-weight: 600; border-color: var(--accent); }
-.connection::before {
-  content: ""; display: inline-block; width: 8px; height: 8px; border-radius: 50%; margin-inline-end: 6px;
-  background: var(--warn);
-}
+.connection::before { content: ""; display: inline-block; width: 8px; height: 8px; border-radius: 50%;
+  margin-inline-end: 6px; background: var(--warn); }
 .connection[data-state=open]::before { background: var(--good); }
 .connection[data-state=waiting]::before, .connection[data-state=refused]::before { background: var(--bad); }
-.banner {
-  display: flex; gap: 8px; align-items: center; padding: 4px 12px; background: var(--changed);
-  border-bottom: 1px solid var(--line); overflow-wrap: anywhere;
-}
+.banner { display: flex; gap: 8px; align-items: center; padding: 4px 12px; background: var(--changed);
+  border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 main { flex: 1 1 auto; min-height: 0; }
 main > * { display: block; height: 100%; padding: 10px; }
-dialog {
-  background: var(--panel); color: var(--text); border: 1px solid var(--line); border-radius: 9px; padding: 14px;
-  width: min(680px, 94vw); max-height: 86vh; box-shadow: 0 12px 48px #0005;
-}
+dialog { background: var(--panel); color: var(--text); border: 1px solid var(--line); border-radius: 9px;
+  padding: 14px; width: min(680px, 94vw); max-height: 86vh; box-shadow: 0 12px 48px #0005; }
 dialog[open] { display: flex; flex-direction: column; gap: 10px; }
 dialog::backdrop { background: #0006; }
 dialog textarea {
   width: 100%; height: 46vh; border: 1px solid var(--line); border-radius: 5px; background: var(--page); padding: 8px;
 }
 dialog input { width: 100%; }
-kbd {
-  font: 11.5px var(--mono); border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4px;
-  padding: 0 5px;
-}
+kbd { font: 11.5px var(--mono); border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4px;
+  padding: 0 5px; }
 .keys { display: grid; grid-template-columns: auto 1fr; gap: 5px 14px; }
 
-relay-rows {
-  display: block; position: relative; overflow: auto; flex: 1 1 auto; min-height: 0; contain: strict;
-  line-height: 22px;
-}
-relay-rows > .head {
-  position: sticky; top: 0; z-index: 1; background: var(--raised); border-bottom: 1px solid var(--line);
-  min-width: 100%; width: max-content; font-weight: 600; padding: 0 8px;
-}
+relay-rows { display: block; position: relative; overflow: auto; flex: 1 1 auto; min-height: 0; contain: strict;
+  line-height: 22px; }
+relay-rows > .head { position: sticky; top: 0; z-index: 1; background: var(--raised);
+  border-bottom: 1px solid var(--line); min-width: 100%; width: max-content; font-weight: 600; padding: 0 8px; }
 relay-rows > .space { position: relative; min-width: 100%; }
-relay-rows > .space > * {
-  position: absolute; left: 0; min-width: 100%; width: max-content; height: 22px; padding: 0 8px; white-space: pre;
-  cursor: default;
-}
+relay-rows > .space > * { position: absolute; left: 0; min-width: 100%; width: max-content; height: 22px;
+  padding: 0 8px; white-space: pre; cursor: default; }
 relay-rows > .space > *:hover { background-color: var(--raised); }
 relay-rows:focus > .space > .active { box-shadow: inset 2px 0 var(--accent); background-color: var(--raised); }
 relay-rows > .space > [aria-selected=true] { background-color: light-dark(#e3ebfb, #24314d); }
@@ -150,43 +124,35 @@ relay-tree .inside > .twist { color: var(--warn); font-weight: 700; }
 relay-editor { display: flex; flex-direction: column; flex: 1 1 auto; min-height: 0; }
 .code { position: relative; flex: 1 1 auto; overflow: auto; min-height: 120px; }
 .code > .stack { display: grid; min-height: 100%; }
-.code pre, .code textarea {
-  grid-area: 1 / 1; margin: 0; border: 0; padding: 10px; font: 12.5px/1.55 var(--mono); white-space: pre-wrap;
-  overflow-wrap: anywhere; tab-size: 2; min-height: 100%; overflow: hidden; resize: none; width: 100%;
-  border-radius: 0;
-}
+.code pre, .code textarea { grid-area: 1 / 1; margin: 0; border: 0; padding: 10px; font: 12.5px/1.55 var(--mono);
+  white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 2; min-height: 100%; overflow: hidden; resize: none;
+  width: 100%; border-radius: 0; }
 .code textarea { background: none; color: transparent; caret-color: var(--text); }
 .code textarea::selection { background: light-dark(#b9d0fb, #35518c); color: transparent; }
 .code pre { pointer-events: none; }
-::highlight(keyword) { color: var(--keyword); } ::highlight(variable) { color: var(--number); } ::highlight(literal) { color: var(--string); }
-::highlight(number) { color: var(--number); } ::highlight(comment) { color: var(--quiet); } ::highlight(typename) { color: var(--name); }
+::highlight(keyword) { color: var(--keyword); } ::highlight(variable) { color: var(--number); }
+::highlight(literal) { color: var(--string); }
+::highlight(number) { color: var(--number); } ::highlight(comment) { color: var(--quiet); }
+::highlight(typename) { color: var(--name); }
 ::highlight(mistake) { text-decoration: underline wavy var(--bad); }
-.completions {
-  position: absolute; z-index: 5; background: var(--panel); border: 1px solid var(--line); border-radius: 6px;
-  box-shadow: 0 6px 24px #0003; width: min(380px, 90%); font: 12.5px/1.5 var(--mono);
-}
+.completions { position: absolute; z-index: 5; background: var(--panel); border: 1px solid var(--line);
+  border-radius: 6px; box-shadow: 0 6px 24px #0003; width: min(380px, 90%); font: 12.5px/1.5 var(--mono); }
 .completions ul { max-height: 190px; overflow: auto; }
 .completions li { display: flex; gap: 10px; padding: 1px 8px; justify-content: space-between; cursor: default; }
 .completions li[aria-selected=true] { background: var(--accent); color: var(--onaccent); }
 .completions li[aria-selected=true] .quiet { color: inherit; }
 .completions li.old { text-decoration: line-through; }
-.completions p {
-  border-top: 1px solid var(--line); padding: 4px 8px; font-family: var(--sans); color: var(--quiet);
-  max-height: 60px; overflow: auto;
-}
+.completions p { border-top: 1px solid var(--line); padding: 4px 8px; font-family: var(--sans); color: var(--quiet);
+  max-height: 60px; overflow: auto; }
 .mistakes { max-height: 96px; overflow: auto; border-top: 1px solid var(--line); padding: 4px 10px; }
 .mistakes:empty { display: none; }
 .variables { border-top: 1px solid var(--line); display: flex; flex-direction: column; }
 .variables label { padding: 4px 10px 0; }
 .variables textarea { border: 0; background: none; padding: 4px 10px; height: 88px; resize: vertical; }
-.runs {
-  display: grid; gap: 10px; grid-template-columns: repeat(auto-fit, minmax(min(320px, 100%), 1fr));
-  grid-auto-rows: minmax(200px, 1fr); height: 100%; overflow: auto; min-height: 0;
-}
-.empty {
-  display: grid; place-content: center; text-align: center; gap: 6px; color: var(--quiet); height: 100%;
-  padding: 20px;
-}
+.runs { display: grid; gap: 10px; grid-template-columns: repeat(auto-fit, minmax(min(320px, 100%), 1fr));
+  grid-auto-rows: minmax(200px, 1fr); height: 100%; overflow: auto; min-height: 0; }
+.empty { display: grid; place-content: center; text-align: center; gap: 6px; color: var(--quiet); height: 100%;
+  padding: 20px; }
 relay-run .split { display: grid; grid-template-columns: 176px minmax(0, 1fr); flex: 1 1 auto; min-height: 0; }
 relay-run .split > relay-rows { border-inline-end: 1px solid var(--line); }
 relay-run { container-type: inline-size; }
@@ -212,9 +178,8 @@ relay-run input[type=search] { width: 110px; }
 .stack-of { display: grid; gap: 10px; min-height: 0; min-width: 0; }
 .left { grid-template-rows: minmax(80px, auto) minmax(160px, 1fr); }
 .types { max-height: 220px; overflow: auto; padding: 4px; }
-.types button {
-  display: flex; justify-content: space-between; width: 100%; border-color: transparent; background: none;
-}
+.types button { display: flex; justify-content: space-between; width: 100%; border-color: transparent;
+  background: none; }
 .types button[aria-pressed=true] { background: light-dark(#e3ebfb, #24314d); }
 table { border-collapse: collapse; width: 100%; }
 th { text-align: start; font-weight: 600; color: var(--quiet); font-size: 11.5px; }
@@ -232,10 +197,8 @@ details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
 
 .server { overflow: auto; }
 .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(170px, 1fr)); gap: 10px; margin-bottom: 10px; }
-.plots figure {
-  background: var(--panel); border: 1px solid var(--line); border-radius: 7px; padding: 8px 10px; display: grid;
-  grid-template-rows: auto 1fr auto;
-}
+.plots figure { background: var(--panel); border: 1px solid var(--line); border-radius: 7px; padding: 8px 10px;
+  display: grid; grid-template-rows: auto 1fr auto; }
 .plots figcaption { color: var(--quiet); font-size: 11.5px; }
 .plots output { font-size: 17px; font-weight: 600; font-variant-numeric: tabular-nums; }
 .plots svg { display: block; width: 100%; height: 36px; overflow: visible; }
@@ -257,7 +220,9 @@ details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
   .left { grid-template-rows: auto auto; }
   .left .lists > relay-rows { height: 24vh; }
 }
-@media (prefers-reduced-motion: no-preference) { .banner, .top nav a { transition: background-color .15s, border-color .15s; } }
+@media (prefers-reduced-motion: no-preference) {
+  .banner, .top nav a { transition: background-color .15s, border-color .15s; }
+}
 </style>
 </head>
 <body>
@@ -273,7 +238,8 @@ details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
 /** @typedef {{ id: string, type: string, fields: Record<string, any> }} StoredRecord */
 /** @typedef {{ query: string, variables?: object, operationName?: string, extensions?: { relay: any } }} Payload */
 /** What a document can carry out, as the server's parser says; of one that it cannot read, nothing is known.
- *  @typedef {{ kind?: string, name?: string, field?: string, live?: boolean, line?: number, column?: number }} Operation */
+ *  @typedef {{ kind?: string, name?: string, field?: string, live?: boolean, line?: number, column?: number }}
+ *    Operation */
 /** Who hears of an operation's results. One that can resume has `resumed`.
  *  @typedef {{ next: (payload: any, characters: number) => void, failed: (errors: { message: string }[]) => void,
  *    done: () => void, lost?: () => void, resumed?: (complete: boolean, sequence: number) => void }} Sink */
@@ -281,9 +247,9 @@ details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
 /** How much is kept of everything that could grow. What is beyond a bound goes, oldest first, and the page says so. */
 const bounds = Object.freeze({
   tabs: 20, history: 100, keptCharacters: 1_000_000, runs: 8, eventsOfRun: 500, charactersOfRun: 16_000_000,
-  rowsOfTree: 100_000, rowsOfTable: 10_000, pagesOfEvents: 40, foundEvents: 5_000, columns: 14, samples: 150, lines: 5_000,
-  charactersOfRuns: 64_000_000, suggestions: 60, mistakes: 20, cell: 200, text: 20_000, tallestList: 8_000_000,
-  file: 100_000_000, document: 60_000,
+  rowsOfTree: 100_000, rowsOfTable: 10_000, pagesOfEvents: 40, foundEvents: 5_000, columns: 14, samples: 150,
+  lines: 5_000, charactersOfRuns: 64_000_000, suggestions: 60, mistakes: 20, cell: 200, text: 20_000,
+  tallestList: 8_000_000, file: 100_000_000, document: 60_000,
 });
 
 // MARK: Making and drawing elements
@@ -303,7 +269,7 @@ function h(/** @type {string} */ tag, /** @type {Record<string, any>} */ attribu
 }
 /** Puts children in place of what an element has. Those that are nothing are left out. */
 function fill(/** @type {any} */ element, ...children) {
-  element.replaceChildren(...children.flat(4).filter((child) => child !== undefined && child !== null && child !== false));
+  element.replaceChildren(...children.flat(4).filter((child) => ![undefined, null, false].includes(child)));
   return element;
 }
 /** An element of a drawing. Its namespace is read from the page, which so names no address at all. */
@@ -332,15 +298,16 @@ function whenFree(/** @type {HTMLElement} */ element, /** @type {() => void} */ 
 
 /** The data that elements show. */
 const drawings = new WeakMap();
-/** Shows in an element what `make` makes of the data, if that is not what it shows. What has the focus keeps it, and what
- *  is scrolled stays; where what had the focus is gone, what is chosen has it, or the heading. */
+/** Shows in an element what `make` makes of the data, if that is not what it shows. What has the focus keeps it, and
+ *  what is scrolled stays; where what had the focus is gone, what is chosen has it, or the heading. */
 function draw(/** @type {HTMLElement} */ element, /** @type {any} */ data, /** @type {() => any} */ make) {
   if (drawings.has(element) && same(drawings.get(element), data)) return;
   drawings.set(element, data);
   whenFree(element, () => {
     const nameOf = (each) => JSON.stringify([each.tagName, each.dataset, each.getAttribute('aria-label'),
       each.closest('[data-field]')?.dataset.field]);
-    const alike = (each) => [...element.querySelectorAll(each.tagName)].filter((other) => nameOf(other) === nameOf(each));
+    const alike = (each) =>
+      [...element.querySelectorAll(each.tagName)].filter((other) => nameOf(other) === nameOf(each));
     const focused = element.contains(document.activeElement) ? document.activeElement : null;
     const nth = focused ? alike(focused).indexOf(focused) : 0;
     const scrolled = element.querySelector('.body')?.scrollTop;
@@ -401,11 +368,13 @@ const messageOf = (/** @type {any} */ error) => shown(error instanceof TypeError
 /** Numbers that JavaScript would write in another way, such as 1.0 or 9007199254740993, keep their text.
  *  @type {(value: any) => string | undefined} */
 const exactly = (value) => (/** @type {any} */ (JSON).isRawJSON?.(value) ? value.rawJSON : undefined);
+/** Where a number may be of that kind. Mostly there is none, and then reading is much faster. */
+const unusual = /[:,[]\s*-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0[,\]}\s]|(?<=-)0[,\]}\s])/;
 /** What a text in JSON says, to the last digit.
  *  @returns {any} */
 function parsed(/** @type {string} */ text) {
   // @ts-ignore: newer than the checker.
-  if (!JSON.rawJSON || !/\d{16}|\d[eE][-+\d]|\.\d*0\b|-0\b/.test(text)) return JSON.parse(text);
+  if (!JSON.rawJSON || !unusual.test(text)) return JSON.parse(text);
   // @ts-ignore
   return JSON.parse(text, (_, value, { source }) =>
     // @ts-ignore
@@ -474,7 +443,8 @@ const tell = (/** @type {string} */ text) => document.dispatchEvent(new CustomEv
 function converse(/** @type {string} */ label, ...children) {
   const dialog = h('dialog', { 'aria-label': label, test: 'dialog', onclose: () => dialog.remove() },
     h('div', { class: 'row' }, h('h2', { class: 'grow' }, label),
-      h('button', { class: 'bare', 'aria-label': 'Close', test: 'dialog-close', onclick: () => dialog.close() }, '✕')),
+      h('button', { class: 'bare', 'aria-label': 'Close', test: 'dialog-close', onclick: () => dialog.close() },
+        '✕')),
     ...children);
   document.body.append(dialog);
   dialog.showModal();
@@ -483,10 +453,11 @@ function converse(/** @type {string} */ label, ...children) {
 /** The whole of a text, in a dialog; of a very long one the beginning, and all of it as a file. */
 function showText(/** @type {string} */ label, /** @type {string} */ text) {
   converse(label,
-    h('textarea', { readonly: true, 'aria-label': label, test: 'whole-text', dir: 'auto', value: text.slice(0, bounds.text) }),
+    h('textarea', { readonly: true, 'aria-label': label, test: 'whole-text', dir: 'auto',
+      value: text.slice(0, bounds.text) }),
     h('div', { class: 'row' },
-      h('span', { class: 'quiet grow' }, text.length > bounds.text
-        ? `The first ${number(bounds.text)} of ${number(text.length)} characters.` : `${number(text.length)} characters.`),
+      h('span', { class: 'quiet grow' },
+        `${text.length > bounds.text ? `The first ${number(bounds.text)} of ` : ''}${number(text.length)} characters.`),
       h('button', { onclick: () => save('value.txt', text) }, 'Save as a file')));
 }
 /** What is too long for its place has a button that shows all of it. */
@@ -561,8 +532,10 @@ class Connection extends EventTarget {
     if (isOther) {
       this.#leave();
       [this.#opened, this.first, this.head, this.log] = [0, 1, 0, ''];
-      for (const { id, isSafe } of [...this.#operations.values()])
-        this.#fail(id, `Another token is in use. ${isSafe ? 'This has ended.' : 'It is unknown whether this was carried out.'}`);
+      for (const { id, isSafe } of [...this.#operations.values()]) {
+        const outcome = isSafe ? 'This has ended.' : 'It is unknown whether this was carried out.';
+        this.#fail(id, `Another token is in use. ${outcome}`);
+      }
       this.dispatchEvent(new Event('other'));
     }
     this.connect();
@@ -571,8 +544,8 @@ class Connection extends EventTarget {
   /** Starts an operation; what it returns ends it. One that is not surely safe to repeat gets an id. */
   start(/** @type {Payload} */ payload, /** @type {Sink} */ sink, isSafe = true) {
     const id = String(this.#next++);
-    const operation = { id, payload: isSafe ? payload : withRelay(payload, { mutationId: `${this.#client}:${id}` }), sink,
-      isSafe, cursor: '', sent: 0, wasLost: false };
+    const named = isSafe ? payload : withRelay(payload, { mutationId: `${this.#client}:${id}` });
+    const operation = { id, payload: named, sink, isSafe, cursor: '', sent: 0, wasLost: false };
     this.#operations.set(id, operation);
     if (this.state === 'open') this.#subscribe(operation);
     return () => { if (this.#operations.delete(id) && this.state === 'open') this.#send({ id, type: 'complete' }); };
@@ -610,7 +583,8 @@ class Connection extends EventTarget {
   }
   #subscribe(/** @type {any} */ operation) {
     const { id, payload, cursor } = operation;
-    operation.sent = this.#send({ id, type: 'subscribe', payload: cursor ? withRelay(payload, { resume: cursor }) : payload });
+    const whole = cursor ? withRelay(payload, { resume: cursor }) : payload;
+    operation.sent = this.#send({ id, type: 'subscribe', payload: whole });
     // Before its first event a stream resumes where the connection was when it began.
     if (operation.sink.resumed) operation.cursor ||= this.#cursor;
   }
@@ -664,8 +638,9 @@ class Connection extends EventTarget {
       break;
     case 'error': {
       const { code, relay: where } = message.payload[0]?.extensions ?? {};
-      if (operation?.sink.resumed && (code === 'SLOW_CONSUMER' || code === 'OVERLOADED') && (where?.cursor || operation.cursor)) {
-        operation.cursor = where?.cursor ?? operation.cursor;
+      const resume = ['SLOW_CONSUMER', 'OVERLOADED'].includes(code) && (where?.cursor ?? operation?.cursor);
+      if (operation?.sink.resumed && resume) {
+        operation.cursor = resume;
         setTimeout(() => this.#operations.has(message.id) && this.state === 'open' && this.#subscribe(operation),
           code === 'OVERLOADED' ? 1_000 + Math.random() * 4_000 : 0);
         break;
@@ -720,8 +695,8 @@ const withRelay = (/** @type {Payload} */ payload, /** @type {object} */ more) =
 const sequenceOf = (/** @type {any} */ payload) =>
   parseInt(String(payload?.extensions?.relay?.cursor ?? '').split('-')[2] ?? '', 16) || 0;
 
-/** Asks one of the server's own paths, and reads its answer to the end. `next` is the address of its next page, if there
- *  may be one. */
+/** Asks one of the server's own paths, and reads its answer to the end. `next` is the address of its next page, if
+ *  there may be one. */
 async function answerOf(/** @type {string} */ path, /** @type {Record<string, any>} */ parameters = {},
   /** @type {AbortSignal | undefined} */ signal = undefined, /** @type {object | undefined} */ body = undefined) {
   const address = new URL(path, location.origin);
@@ -744,8 +719,8 @@ function refusal(/** @type {number} */ status, /** @type {string} */ text) {
   return { 401: 'This needs a token.', 403: 'You may not see this.', 404: 'This server does not answer this.',
     413: 'This is too long.' }[status] ?? `The server answered ${status}.`;
 }
-/** The lines of an answer, each one JSON object, and the address of the next page. If a page has fewer than `most` lines,
- *  the next ones are fetched, too. */
+/** The lines of an answer, each one JSON object, and the address of the next page. If a page has fewer than `most`
+ *  lines, the next ones are fetched, too. */
 async function linesOf(/** @type {string} */ path, /** @type {Record<string, any>} */ parameters = {},
   /** @type {AbortSignal | undefined} */ signal = undefined, most = 0) {
   /** @type {any[]} */ const lines = [];
@@ -768,7 +743,8 @@ async function saveLines(/** @type {string} */ name, /** @type {string} */ path,
       next = answer.next;
     } while (next && text.length < bounds.file);
     save(name, text);
-    tell(`${counted(text.split('\n').length - 1, one)}${next ? '; there are more, which relay has on the command line' : ''}.`);
+    const more = next ? '; there are more, which relay has on the command line' : '';
+    tell(`${counted(text.split('\n').length - 1, one)}${more}.`);
   } catch (error) { tell(messageOf(error)); }
 }
 
@@ -912,7 +888,8 @@ class Rows extends HTMLElement {
   #key(/** @type {KeyboardEvent} */ event) {
     if (event.target !== this || event.ctrlKey || event.altKey || event.metaKey) return;
     const page = Math.max(1, Math.floor(this.clientHeight / this.height) - 2);
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.count, End: this.count }[event.key];
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.count,
+      End: this.count }[event.key];
     if (step !== undefined) {
       this.active = Math.max(0, Math.min(this.count - 1, this.active + step));
       this.reveal(this.active);
@@ -971,7 +948,8 @@ class Tree extends HTMLElement {
       if (rows.length >= bounds.rowsOfTree) return [false, false];
       const { key, path, depth, value, was } = place;
       const isList = Array.isArray(value);
-      const isCompared = hasBefore && had && !isGone && isObject(value) && isObject(was) && Array.isArray(was) === isList;
+      const isCompared = hasBefore && had && !isGone && isObject(value) && isObject(was)
+        && Array.isArray(was) === isList;
       const keys = isObject(value) ? Object.keys(value) : [];
       const at = rows.length;
       const mark = isGone ? 'removed' : !hasBefore ? '' : !had ? 'added' : isCompared || value === was ? '' : 'changed';
@@ -981,8 +959,9 @@ class Tree extends HTMLElement {
         || (!isObject(value) && String(value).toLowerCase().includes(filter));
       let isWanted = isFound;
       const descend = (child, item, before, hadChild, nth, isGoneToo = isGone) => {
-        const [isChildWanted, differs] = walk({ key: child, path: `${path}/${isGoneToo ? '-' : ''}${child}`,
-          depth: depth + 1, value: item, was: before, nth, of: keys.length }, hadChild, isFound && filter !== '', isGoneToo);
+        const there = { key: child, path: `${path}/${isGoneToo ? '-' : ''}${child}`, depth: depth + 1, value: item,
+          was: before, nth, of: keys.length };
+        const [isChildWanted, differs] = walk(there, hadChild, isFound && filter !== '', isGoneToo);
         isWanted ||= isChildWanted;
         if (differs && row.mark === '') row.mark = 'inside';
       };
@@ -1012,8 +991,9 @@ class Tree extends HTMLElement {
       return [isWanted, row.mark !== ''];
     };
     const [value, before] = [this.#value, this.#before[0]];
-    if (isObject(value)) Object.keys(value).forEach((key, index, { length: of }) => walk({ key, path: `/${key}`, depth: 0,
-      value: value[key], was: before?.[key], nth: index + 1, of }, isObject(before) && Object.hasOwn(before, key), false, false));
+    if (isObject(value)) Object.keys(value).forEach((key, index, { length: of }) => walk(
+      { key, path: `/${key}`, depth: 0, value: value[key], was: before?.[key], nth: index + 1, of },
+      isObject(before) && Object.hasOwn(before, key), false, false));
     else if (value !== undefined)
       walk({ key: '', path: '/', depth: 0, value, was: before, nth: 1, of: 1 }, hasBefore, false, false);
     if (rows.length >= bounds.rowsOfTree) rows.push({ key: '', path: '', depth: 0, mark: '', children: 0, nth: 1, of: 1,
@@ -1028,7 +1008,8 @@ class Tree extends HTMLElement {
       h('span', { class: 'indent' }),
       h('span', { class: 'twist', 'aria-hidden': 'true' }, children > 0 ? (isOpen ? '▾' : '▸') : ''),
       key !== '' && [h('bdi', { class: 'key' }, shown(key, 80)), ': '],
-      isObject(value) ? h('span', { class: 'quiet' }, Array.isArray(value) ? `[${number(children)}]` : `{${children ? number(children) : ''}}`)
+      isObject(value) ? h('span', { class: 'quiet' },
+        Array.isArray(value) ? `[${number(children)}]` : `{${children ? number(children) : ''}}`)
       : key === 'id' && typeof value === 'string' && mark !== 'removed'
         ? h('button', { class: 'link', tabindex: -1, title: 'Show this record', onclick: () => showRecord(value) },
           h('bdi', {}, brief(value)))
@@ -1075,8 +1056,7 @@ function* tokensOf(/** @type {string} */ text) {
 }
 /** What to call a document: its first operation or field. */
 function titleOf(/** @type {string} */ text) {
-  const words = [...tokensOf(text.slice(0, 2_000))].filter(({ kind }) => ['keyword', 'typename', 'name'].includes(kind));
-  return words.find(({ kind }) => kind !== 'keyword')?.text ?? '';
+  return [...tokensOf(text.slice(0, 2_000))].find(({ kind }) => kind === 'typename' || kind === 'name')?.text ?? '';
 }
 /** Where a line and a column of a text are. */
 function offsetOf(/** @type {string} */ text, line = 1, column = 1) {
@@ -1104,12 +1084,14 @@ const operationsOf = async (/** @type {string} */ text) =>
 /** A textarea with colours under it; what can be written at the caret, and what is wrong, the server says. */
 class Editor extends HTMLElement {
   #text = document.createTextNode('');
-  /** @type {HTMLTextAreaElement} */ #area = h('textarea', { spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off',
-    'aria-label': 'GraphQL document', 'aria-autocomplete': 'list', 'aria-haspopup': 'listbox', test: 'editor' });
+  /** @type {HTMLTextAreaElement} */ #area = h('textarea', { spellcheck: 'false', autocomplete: 'off',
+    autocapitalize: 'off', 'aria-label': 'GraphQL document', 'aria-autocomplete': 'list', 'aria-haspopup': 'listbox',
+    test: 'editor' });
   #list = h('ul', { role: 'listbox', id: 'completions', 'aria-label': 'What can be written here' });
   #told = h('p', { hidden: true });
   #popup = h('div', { class: 'completions', hidden: true, test: 'completions' }, this.#list, this.#told);
-  #mistakes = h('ul', { class: 'mistakes', 'aria-label': 'Mistakes in the document', 'aria-live': 'polite', test: 'mistakes' });
+  #mistakes = h('ul', { class: 'mistakes', 'aria-label': 'Mistakes in the document', 'aria-live': 'polite',
+    test: 'mistakes' });
   #scroller = h('div', { class: 'code' },
     h('div', { class: 'stack' }, h('pre', { 'aria-hidden': 'true' }, this.#text), this.#area), this.#popup);
   /** @type {{ text: string, detail?: string, description?: string, deprecated?: boolean }[]} */ #suggestions = [];
@@ -1180,7 +1162,8 @@ class Editor extends HTMLElement {
   #colour(/** @type {string} */ kind) {
     const { highlights } = /** @type {any} */ (CSS);
     // @ts-ignore: newer than the checker.
-    if (highlights && !this.#colours.has(kind)) { this.#colours.set(kind, new Highlight()); highlights.set(kind, this.#colours.get(kind)); }
+    if (highlights && !this.#colours.has(kind)) this.#colours.set(kind, new Highlight());
+    highlights?.set(kind, this.#colours.get(kind));
     return this.#colours.get(kind);
   }
   #range(/** @type {number} */ start, /** @type {number} */ end) {
@@ -1199,7 +1182,8 @@ class Editor extends HTMLElement {
       return this.#show([], text);
     }
     this.#newest.run(async (signal) => {
-      const { errors = [], replaced, suggestions = [] } = await help(text, wantsSuggestions ? { offset: caret } : {}, signal);
+      const more = wantsSuggestions ? { offset: caret } : {};
+      const { errors = [], replaced, suggestions = [] } = await help(text, more, signal);
       this.#show(errors, text);
       this.learned();
       if (this.#isWanted && this.caret === caret && document.activeElement === this.#area)
@@ -1273,8 +1257,8 @@ class Editor extends HTMLElement {
     else if (event.altKey && event.shiftKey && event.code === 'KeyF') this.format();
     else if (isOpen && event.key === 'ArrowDown') this.#choose(this.#chosen + 1);
     else if (isOpen && event.key === 'ArrowUp') this.#choose(this.#chosen - 1);
-    else if (isOpen && (event.key === 'Tab' || (event.key === 'Enter' && this.#isChosen)) && !event.shiftKey && !event.isComposing)
-      this.#accept();
+    else if (isOpen && !event.shiftKey && !event.isComposing
+      && (event.key === 'Tab' || (event.key === 'Enter' && this.#isChosen))) this.#accept();
     else if (isOpen && event.key === 'Escape') this.#close();
     else if (event.key === 'Enter' && !isCommand && !event.altKey && !event.isComposing) {
       const before = this.value.slice(0, this.caret);
@@ -1291,8 +1275,8 @@ class Editor extends HTMLElement {
 class Run extends HTMLElement {
   /** Those that keep results. @type {Set<Run>} */ static #all = new Set();
   /** @type {Arrival[]} */ #arrivals = [];
-  #characters = 0; #dropped = 0; #count = 0; #chosen = -1; #held = 0; #isPaused = false; #isAsked = false; #isLate = false;
-  #cost = 0; #state = 'Running'; #began = performance.now();
+  #characters = 0; #dropped = 0; #count = 0; #chosen = -1; #held = 0; #cost = 0;
+  #isPaused = false; #isAsked = false; #isLate = false; #state = 'Running'; #began = performance.now();
   /** @type {() => void} */ #end = () => {};
   #says = h('span', { class: 'quiet', role: 'status', test: 'run-state' });
   #note = h('p', { class: 'note warn', role: 'status', test: 'run-note' });
@@ -1313,11 +1297,12 @@ class Run extends HTMLElement {
     this.dataset.test = 'run';
     this.setAttribute('role', 'region');
     this.setAttribute('aria-label', `Result of ${title}`);
-    const filter = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter the result', test: 'run-filter',
-      oninput: later(() => { this.#tree.filter = filter.value; }, 100) });
+    const filter = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter the result',
+      test: 'run-filter', oninput: later(() => { this.#tree.filter = filter.value; }, 100) });
     fill(this,
-      h('header', {}, h('h2', {}, title), this.#says, h('span', { class: 'grow' }), filter, this.isStream && [this.#pause,
-        h('button', { test: 'run-clear', onclick: () => this.clear() }, 'Clear')], this.#stop,
+      h('header', {}, h('h2', {}, title), this.#says, h('span', { class: 'grow' }), filter,
+        this.isStream && [this.#pause, h('button', { test: 'run-clear', onclick: () => this.clear() }, 'Clear')],
+        this.#stop,
       h('button', { class: 'bare', 'aria-label': `Close the result of ${title}`, test: 'run-close', onclick: () => {
         this.stop();
         this.closed();
@@ -1348,9 +1333,9 @@ class Run extends HTMLElement {
         this.#become('Waiting for the server');
       },
       ...(this.isStream && { resumed: (isComplete, sequence) => {
-        this.#note.textContent = `There was a gap in the connection. ${isComplete
-          ? `Resumed after event ${number(sequence)}: nothing was missed.`
-          : `What happened meanwhile may be missing${sequence ? `; this continues at event ${number(sequence)}` : ''}.`}`;
+        const from = sequence ? ` Results continue from event ${number(sequence)}.` : '';
+        this.#note.textContent = `There was a gap in the connection; ${
+          isComplete ? 'nothing was missed.' : 'what happened meanwhile may be missing.'}${from}`;
         this.#become('Live');
       } }),
     }, this.isSafe);
@@ -1441,7 +1426,8 @@ class Run extends HTMLElement {
   }
 }
 /** What to show of an answer: its data, and its errors if it has any. */
-const resultOf = (/** @type {any} */ { data, errors }) => (errors ? { errors, ...(data !== undefined && { data }) } : data);
+const resultOf = (/** @type {any} */ { data, errors }) =>
+  (errors ? { errors, ...(data !== undefined && { data }) } : data);
 
 /** @typedef {{ id: string, text: string, variables: string }} OperationTab */
 const first = `# Ctrl+Enter runs the operation at the caret. Ctrl+Space says what can be written there.
@@ -1460,7 +1446,8 @@ class Operations extends HTMLElement {
     { id: 'variables', spellcheck: 'false', test: 'variables', placeholder: '{ }' });
   #wrong = h('span', { class: 'bad', role: 'status', test: 'variables-error' });
   #strip = h('div', { class: 'tabs grow', role: 'tablist', 'aria-label': 'Documents', test: 'tabs' });
-  /** @type {HTMLSelectElement} */ #choice = h('select', { 'aria-label': 'Which operation', test: 'operation', hidden: true });
+  /** @type {HTMLSelectElement} */ #choice = h('select',
+    { 'aria-label': 'Which operation', test: 'operation', hidden: true });
   #results = h('div', { test: 'results' });
   #isUnkept = false; #keep = later(() => this.#write(), 300);
 
@@ -1474,10 +1461,8 @@ class Operations extends HTMLElement {
     this.current = Math.max(0, Math.min(Math.trunc(Number(saved?.current)) || 0, this.tabs.length - 1));
     fill(this,
       h('section', { class: 'panel', 'aria-label': 'Document' },
-        h('header', {}, this.#strip, h('button', { class: 'bare', 'aria-label': 'New tab', test: 'tab-new', onclick: () => {
-          this.open('', '');
-          this.#editor.focus();
-        } }, '+')),
+        h('header', {}, this.#strip, h('button', { class: 'bare', 'aria-label': 'New tab', test: 'tab-new',
+          onclick: () => { if (this.open('', '')) this.#editor.focus(); } }, '+')),
         h('header', {},
           // The second click of a double click is not a second wish, nor is a key that is held.
           h('button', { class: 'main', test: 'run-button', title: 'Ctrl+Enter',
@@ -1531,6 +1516,7 @@ class Operations extends HTMLElement {
     if (there < 0) {
       const id = freshID();
       this.#own.add(id);
+      this.#isUnkept = true;
       this.tabs.push({ id, text, variables });
     }
     this.#turn(there < 0 ? this.tabs.length - 1 : there);
@@ -1548,8 +1534,8 @@ class Operations extends HTMLElement {
     } catch (error) { say(messageOf(error)); }
     return undefined;
   }
-  /** Runs the operation at the caret, or the one that is chosen. A document that the server cannot read is sent, too: its
-   *  answer says what is wrong. */
+  /** Runs the operation at the caret, or the one that is chosen. A document that the server cannot read is sent, too:
+   *  its answer says what is wrong. */
   async run() {
     const tab = this.#tab;
     const { text } = tab;
@@ -1559,8 +1545,9 @@ class Operations extends HTMLElement {
     if (!variables) return;
     const operations = await operationsOf(text);
     if (operations?.length === 0) return tell('There is no operation to run.');
-    const operation = operations?.find(({ name }) => name && name === chosen)
-      ?? operations?.filter(({ line, column }) => offsetOf(text, line, column) <= caret).at(-1) ?? operations?.[0] ?? {};
+    const before = operations?.filter(({ line, column }) => offsetOf(text, line, column) <= caret);
+    const operation = operations?.find(({ name }) => name && name === chosen) ?? before?.at(-1)
+      ?? operations?.[0] ?? {};
     const payload = { query: text, variables, ...(operation.name && { operationName: operation.name }) };
     const runs = this.#runsOf(tab);
     if (runs.some((each) => each.isRunning && !each.isSafe && each.about === JSON.stringify(payload)))
@@ -1605,7 +1592,7 @@ class Operations extends HTMLElement {
   }
   #changed() {
     const tab = this.#tab;
-    this.#isUnkept ||= tab.text !== this.#editor.value || tab.variables !== this.#variables.value || this.tabs.length > 1;
+    this.#isUnkept ||= tab.text !== this.#editor.value || tab.variables !== this.#variables.value;
     Object.assign(tab, { text: this.#editor.value, variables: this.#variables.value });
     Operations.variables(tab.variables, (wrong) => { this.#wrong.textContent = wrong; });
     this.#drawTabs();
@@ -1628,10 +1615,10 @@ class Operations extends HTMLElement {
       const spoken = `${name}${isLive ? ', running' : ''}`;
       const tabindex = isCurrent ? 0 : -1;
       return h('span', { class: isCurrent ? 'current' : null, role: 'none' },
-        h('button', { class: 'bare', role: 'tab', 'aria-selected': isCurrent, tabindex, 'aria-label': spoken, test: 'tab',
-          onclick: () => this.#turn(index) }, `${isLive ? '● ' : ''}${name}`),
-        titles.length > 1 && h('button', { class: 'bare quiet', tabindex, 'aria-label': `Close ${spoken}`, test: 'tab-close',
-          onclick: () => this.#closeTab(index) }, '✕'));
+        h('button', { class: 'bare', role: 'tab', 'aria-selected': isCurrent, tabindex, 'aria-label': spoken,
+          test: 'tab', onclick: () => this.#turn(index) }, `${isLive ? '● ' : ''}${name}`),
+        titles.length > 1 && h('button', { class: 'bare quiet', tabindex, 'aria-label': `Close ${spoken}`,
+          test: 'tab-close', onclick: () => this.#closeTab(index) }, '✕'));
     }));
   }
   #closeTab(/** @type {number} */ index) {
@@ -1671,13 +1658,15 @@ class Operations extends HTMLElement {
   #showHistory() {
     const entries = kept.documents(kept.read('history'), bounds.history);
     const dialog = converse('History',
-      entries.length ? h('ul', { class: 'fields', test: 'history-list' }, entries.map(({ text, variables, time }) => h('li', {},
-        h('button', { class: 'link mono', onclick: () => { if (this.open(text, variables)) dialog.close(); } },
+      entries.length ? h('ul', { class: 'fields', test: 'history-list' },
+        entries.map(({ text, variables, time }) => h('li', {}, h('button', { class: 'link mono',
+          onclick: () => { if (this.open(text, variables)) dialog.close(); } },
           shown(text.replace(/\s+/g, ' '), 160)), h('span', { class: 'quiet' }, clock(time)))))
         : h('p', { class: 'quiet' }, 'Nothing has been run yet.'),
       h('div', { class: 'row' },
         h('span', { class: 'quiet grow' }, `The last ${bounds.history} are kept in this browser.`),
-        h('button', { test: 'history-clear', onclick: () => { kept.write('history', []); dialog.close(); } }, 'Forget them')));
+        h('button', { test: 'history-clear', onclick: () => { kept.write('history', []); dialog.close(); } },
+          'Forget them')));
   }
 }
 
@@ -1689,7 +1678,8 @@ class Operations extends HTMLElement {
 /** A type within nine others: as deep as lists of lists go. */
 const reference = Array.from({ length: 9 }).reduce((inner) => `kind name ofType { ${inner} }`, 'kind name');
 const input = `name description defaultValue type { ${reference} }`;
-const introspection = `query Introspection { __schema { queryType { name } mutationType { name } subscriptionType { name }
+const introspection = `query Introspection { __schema {
+  queryType { name } mutationType { name } subscriptionType { name }
   directives { name description locations args { ${input} } }
   types { kind name description specifiedByURL possibleTypes { name } interfaces { name } inputFields { ${input} }
     enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason }
@@ -1727,7 +1717,8 @@ class Schema extends HTMLElement {
     });
     this.#list.make = ({ label, detail }) => h('div', {}, label, h('span', { class: 'quiet' }, `  ${detail}`));
     this.#list.isSelected = ({ type, field }) => type === this.#type && field === this.#field;
-    this.#list.addEventListener('open', (/** @type {any} */ { detail: { type, field } }) => place.go('schema', { type, field }));
+    this.#list.addEventListener('open',
+      (/** @type {any} */ { detail: { type, field } }) => place.go('schema', { type, field }));
     // A server that has come back may have another schema.
     server.addEventListener('back', () => { this.#schema = null; });
   }
@@ -1789,10 +1780,12 @@ class Schema extends HTMLElement {
     this.#list.refresh();
     const type = this.#types.get(this.#type);
     if (!type) return this.#say(`There is no type ${shown(this.#type, 80)}.`);
-    const names = (title, list) => list.length > 0 && h('div', { class: 'row' }, h('h3', {}, title), list.map((name) => {
+    const nameLink = (name) => {
       const [of, field] = name.split('.');
       return h('button', { class: 'link mono', onclick: () => place.go('schema', { type: of, field }) }, name);
-    }));
+    };
+    const names = (title, list) =>
+      list.length > 0 && h('div', { class: 'row' }, h('h3', {}, title), list.map(nameLink));
     const prose = ({ description, isDeprecated, deprecationReason }) =>
       [description && h('p', {}, shown(description, 4_000).replaceAll('\\n', ' ')),
         isDeprecated && h('p', { class: 'warn' }, `Deprecated: ${shown(deprecationReason ?? '', 400)}`)];
@@ -1816,9 +1809,10 @@ class Schema extends HTMLElement {
   }
   #signature(/** @type {Field} */ { name, args = [], type, defaultValue }) {
     const value = (text) => (text ? ` = ${shown(text, 80)}` : '');
-    return h('span', { class: 'signature grow' }, h('strong', {}, name), args.length > 0 && ['(', args.map((argument, index) =>
-      [index > 0 && ', ', `${argument.name}: `, this.#link(argument.type), value(argument.defaultValue)]), ')'],
-    type && [': ', this.#link(type)], value(defaultValue));
+    const list = args.map((argument, index) =>
+      [index > 0 && ', ', `${argument.name}: `, this.#link(argument.type), value(argument.defaultValue)]);
+    return h('span', { class: 'signature grow' }, h('strong', {}, name), args.length > 0 && ['(', list, ')'],
+      type && [': ', this.#link(type)], value(defaultValue));
   }
   #usesOf(/** @type {string} */ name) {
     return [...this.#types.values()].flatMap((other) => [
@@ -1862,18 +1856,19 @@ class Schema extends HTMLElement {
     if (!root) return explorer().operations.insert(call);
     const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
     const variables = Object.fromEntries(needed.map((argument) => [argument.name, this.#sample(argument.type)]));
-    const text = `${root} ${title}${list((argument) => `$${argument.name}: ${written(argument.type)}`)} {\n  ${call}\n}\n`;
-    if (explorer().operations.open(text, needed.length ? JSON.stringify(variables, null, 2) : '')) place.go('operations');
+    const definitions = list((argument) => `$${argument.name}: ${written(argument.type)}`);
+    const isOpen = explorer().operations.open(`${root} ${title}${definitions} {\n  ${call}\n}\n`,
+      needed.length ? JSON.stringify(variables, null, 2) : '');
+    if (isOpen) place.go('operations');
   }
 }
 /** @returns {any[]} */
-const membersOf = (/** @type {any} */ type) => [...type.fields ?? [], ...type.inputFields ?? [], ...type.enumValues ?? [],
-  ...(type.kind === 'DIRECTIVE' ? type.args : [])];
+const membersOf = (/** @type {any} */ type) =>
+  [...type.fields ?? [], ...type.inputFields ?? [], ...type.enumValues ?? [],
+    ...(type.kind === 'DIRECTIVE' ? type.args : [])];
 
 // MARK: Data and time
 
-/** @typedef {{ sequence: number, time: string, operation?: string, viewer?: string, optimistic?: boolean, field?: string,
- *    value?: any, change?: { splice: [number, number, string[]] } }} Write */
 /** How a list from the log is shown: what stands above it, each of its lines, and where all of it is to be had.
  *  @typedef {{ title: (count: string) => any, item: (line: any) => any, test: string, none: string, path: string,
  *    parameters: object, choose?: (text: string) => string }} Listing */
@@ -1892,7 +1887,8 @@ class Lines extends HTMLElement {
     }, (message) => this.#say(listing, failure(message)));
   }
   /** Shows lines that are there; `next` has more. */
-  show(/** @type {Listing} */ listing, /** @type {any[]} */ lines, /** @type {string} */ next, spread = (line) => [line]) {
+  show(/** @type {Listing} */ listing, /** @type {any[]} */ lines, /** @type {string} */ next,
+    spread = (line) => [line]) {
     const { title, item, test, none, path, parameters, choose } = listing;
     this.hidden = false;
     const more = () => this.#newest.run(async (signal) => {
@@ -1904,7 +1900,8 @@ class Lines extends HTMLElement {
     draw(this, [lines, next, head.textContent], () => [head,
       lines.length || next ? h('ul', { class: 'changes', test }, lines.map((line) => h('li', {}, item(line))))
         : h('p', { class: 'quiet' }, none),
-      h('div', { class: 'row' }, next && lines.length < bounds.lines && h('button', { test: 'more', onclick: more }, 'More'),
+      h('div', { class: 'row' },
+        next && lines.length < bounds.lines && h('button', { test: 'more', onclick: more }, 'More'),
         (next || lines.length > 50) && h('button', { class: 'link', onclick: file }, 'All as a file'))]);
   }
   #say(/** @type {Listing} */ { title }, /** @type {HTMLElement} */ what) {
@@ -1944,7 +1941,8 @@ class Data extends HTMLElement {
     kind: h('select', { 'aria-label': 'Kind of event', test: 'events-kind' },
       ['', 'genesis', 'schema', 'mutation', 'response', 'revocation', 'update'].map((kind) =>
         h('option', { value: kind }, kind || 'any kind'))),
-    operation: h('input', { placeholder: 'operation', 'aria-label': 'Operation of the event', test: 'events-operation' }),
+    operation: h('input', { placeholder: 'operation', 'aria-label': 'Operation of the event',
+      test: 'events-operation' }),
     record: h('input', { placeholder: 'record', 'aria-label': 'Record that the event writes', test: 'events-record' }),
     where: h('input', { placeholder: 'condition', 'aria-label': 'Condition on the event, as of relay log list --where',
       test: 'events-where' }),
@@ -1965,16 +1963,20 @@ class Data extends HTMLElement {
   #eventBox = h('div', {});
   /** @type {Lines} */ #changed = h('relay-lines', {});
   #whatIfButton = h('button', { test: 'what-if-run', onclick: () => this.#whatIf() }, 'What if it had never been?');
-  /** @type {Lines} */ #whatIfBox = h('relay-lines', { 'aria-label': 'What if', role: 'region', test: 'what-if', hidden: true });
-  /** @type {Lines} */ #blameBox = h('relay-lines', { 'aria-label': 'Blame', role: 'region', test: 'blame', hidden: true });
-  /** @type {HTMLInputElement} */ #a = h('input', { type: 'number', min: 0, 'aria-label': 'From event', test: 'diff-a' });
+  /** @type {Lines} */ #whatIfBox = h('relay-lines',
+    { 'aria-label': 'What if', role: 'region', test: 'what-if', hidden: true });
+  /** @type {Lines} */ #blameBox = h('relay-lines',
+    { 'aria-label': 'Blame', role: 'region', test: 'blame', hidden: true });
+  /** @type {HTMLInputElement} */ #a = h('input',
+    { type: 'number', min: 0, 'aria-label': 'From event', test: 'diff-a' });
   /** @type {HTMLInputElement} */ #b = h('input', { type: 'number', min: 0, 'aria-label': 'To event', test: 'diff-b' });
   /** @type {Lines} */ #diffBox = h('relay-lines', { test: 'diff' });
   /** @type {HTMLSelectElement} */ #document = h('select', { 'aria-label': 'Document', test: 'past-document',
     onchange: () => { this.#answer = undefined; this.load(); } });
   /** @type {Tree} */ #tree = h('relay-tree', { label: 'Result at this event' });
   #queryNote = h('p', { class: 'quiet', role: 'status' });
-  /** @type {HTMLDetailsElement} */ #query = h('details', { test: 'past-query', ontoggle: () => this.#query.open && this.load() },
+  /** @type {HTMLDetailsElement} */ #query = h('details',
+    { test: 'past-query', ontoggle: () => this.#query.open && this.load() },
     h('summary', {}, 'A query at this event'), h('div', { class: 'row' }, this.#document), this.#queryNote,
     h('div', { class: 'tall' }, this.#tree));
 
@@ -1993,7 +1995,8 @@ class Data extends HTMLElement {
       h('div', { class: 'stack-of left' },
         h('section', { class: 'panel', 'aria-label': 'Types' }, this.#types),
         h('section', { class: 'panel lists', 'aria-label': 'Events' },
-          h('header', { class: 'conditions' }, Object.values(this.#conditions)), this.#searched, this.#problem, this.#events)),
+          h('header', { class: 'conditions' }, Object.values(this.#conditions)), this.#searched, this.#problem,
+          this.#events)),
       this.#middle,
       h('section', { class: 'panel', 'aria-label': 'Event and history' }, h('div', { class: 'body' },
         h('section', { 'aria-label': 'Event', test: 'event' }, this.#eventBox, this.#changed,
@@ -2046,8 +2049,10 @@ class Data extends HTMLElement {
     for (const each of [this.#whatIfBox, this.#blameBox, this.#diffBox, this.#changed]) each.clear();
     this.#pages.clear();
     this.#counts.clear();
-    [this.at, this.#found, this.#foundNext, this.#rows, this.#next, this.#question, this.#wanted] = [null, null, '', [], '', '', ''];
-    [this.#before.of, this.#answer] = ['', undefined];
+    this.at = this.#found = null;
+    this.#rows = [];
+    this.#foundNext = this.#next = this.#question = this.#wanted = this.#before.of = '';
+    this.#answer = undefined;
     for (const field of Object.values(this.#conditions)) field.value = '';
     for (const each of [this.#types, this.#middle, this.#eventBox]) draw(each, '', () => []);
     this.#tree.show(undefined);
@@ -2076,7 +2081,9 @@ class Data extends HTMLElement {
         part(this.#types, () => this.#loadTypes(signal)).then(() => part(this.#middle,
           () => (this.record ? this.#loadRecord(signal) : this.#loadTable(signal, isFollowing)))),
         part(this.#eventBox, () => this.#loadEvent(signal)),
-        this.#loadQuery(signal).catch((error) => { if (!signal.aborted) this.#queryNote.textContent = messageOf(error); })]);
+        this.#loadQuery(signal).catch((error) => {
+          if (!signal.aborted) this.#queryNote.textContent = messageOf(error);
+        })]);
     }, tell, delay);
   }
 
@@ -2121,8 +2128,9 @@ class Data extends HTMLElement {
     // Not while somebody writes a number there.
     if (document.activeElement !== this.#number) this.#number.value = String(this.#now);
     const event = this.#eventOf(this.#now);
-    const about = event ? `, ${event.kind}${event.operation ? ` ${shown(event.operation, 60)}` : ''}, ${clock(event.time)}` : '';
-    this.#label.textContent = `${this.at === null ? 'Now: ' : ''}event ${number(this.#now)} of ${number(head)}${about}`;
+    const about = event ? [`${event.kind} ${shown(event.operation ?? '', 60)}`.trim(), clock(event.time)] : [];
+    this.#label.textContent = [`${this.at === null ? 'Now: ' : ''}event ${number(this.#now)} of ${number(head)}`,
+      ...about].join(', ');
     this.#slider.setAttribute('aria-valuetext', this.#label.textContent);
     if (this.#found) return;
     if (first !== this.#first) this.#pages.clear();
@@ -2169,7 +2177,8 @@ class Data extends HTMLElement {
     }, 40);
   }
   #search() {
-    const conditions = Object.fromEntries(Object.entries(this.#conditions).map(([name, { value }]) => [name, value.trim()]));
+    const conditions = Object.fromEntries(Object.entries(this.#conditions)
+      .map(([name, { value }]) => [name, value.trim()]));
     const isAny = Object.values(conditions).some(Boolean);
     [this.#found, this.#wanted] = [isAny ? [] : null, ''];
     this.#eventPages.cancel();
@@ -2255,7 +2264,8 @@ class Data extends HTMLElement {
     const isBehind = this.at === null && rows.length > 100 && this.#tableAt < server.head;
     this.#columns = fields.slice(0, bounds.columns);
     const choices = [...new Set([...fields, ...(field ? [field] : [])])];
-    draw(this.#by, choices, () => ['', ...choices].map((each) => h('option', { value: each }, each ? shown(each, 60) : 'no filter')));
+    draw(this.#by, choices, () => [h('option', { value: '' }, 'no filter'),
+      choices.map((each) => h('option', { value: each }, shown(each, 60)))]);
     this.#by.value = field;
     this.#title.textContent = shown(this.type, 60);
     this.#catchUp.hidden = !isBehind;
@@ -2288,8 +2298,8 @@ class Data extends HTMLElement {
   /** A value of a record, with its links as links. */
   #value(/** @type {any} */ value) {
     const link = (id) => (typeof id !== 'string' ? h('span', { class: 'quiet' }, 'null')
-      : h('button', { class: 'link mono', test: 'record-link', onclick: () => this.#go({ record: id, type: '', field: '' }) },
-        h('bdi', {}, shown(id, 80))));
+      : h('button', { class: 'link mono', test: 'record-link',
+        onclick: () => this.#go({ record: id, type: '', field: '' }) }, h('bdi', {}, shown(id, 80))));
     if (typeof value?.ref === 'string') return link(value.ref);
     if (Array.isArray(value?.refs)) {
       const most = 50;
@@ -2312,8 +2322,9 @@ class Data extends HTMLElement {
       ({ field, value, mark: before && !same(before[field], value) ? 'changed' : null }));
     const button = (text, test, onclick) => h('button', { test, onclick }, text);
     draw(this.#middle, [id, this.type, record ? fields : this.#now], () => [
-      h('header', {}, h('button', { class: 'bare', test: 'record-back', onclick: () => this.#go({ record: '', field: '' }) },
-        `‹ ${shown(this.type || 'All', 60)}`), h('h2', { test: 'record-title', class: 'mono' }, shown(id, 120)),
+      h('header', {}, h('button', { class: 'bare', test: 'record-back',
+        onclick: () => this.#go({ record: '', field: '' }) }, `‹ ${shown(this.type || 'All', 60)}`),
+      h('h2', { test: 'record-title', class: 'mono' }, shown(id, 120)),
       h('span', { class: 'grow' }), button('Blame all fields', 'blame-all', () => this.#go({ record: id, field: '*' })),
       button('Its events', 'record-events', () => { this.#conditions.record.value = id; this.#search(); }),
       button('Export its history', 'export',
@@ -2327,21 +2338,24 @@ class Data extends HTMLElement {
               h('th', { scope: 'row' }, h('bdi', {}, shown(field, 80)), marked(mark)), h('td', {}, this.#value(value)),
               h('td', {}, h('button', { class: 'bare', test: 'blame-field', 'aria-label': `Blame ${shown(field, 80)}`,
                 onclick: () => this.#go({ record: id, field }) }, 'Blame'))))))
-          : h('p', { class: 'empty', test: 'record-missing' }, `This record does not exist at event ${number(this.#now)}.`))]);
+          : h('p', { class: 'empty', test: 'record-missing' },
+            `This record does not exist at event ${number(this.#now)}.`))]);
   }
 
   // What an event did, and what else the log can be asked
 
   #seekLink(/** @type {number} */ sequence) {
-    return h('button', { class: 'link', test: 'seek', onclick: () => this.seek(sequence) }, `event ${number(sequence)}`);
+    return h('button', { class: 'link', test: 'seek', onclick: () => this.seek(sequence) },
+      `event ${number(sequence)}`);
   }
   /** What an event, or the way from one point to another, does to a field. */
   #change = ({ record = '', field = '', before, after, change }) => [
     h('button', { class: 'link mono', title: 'Blame this field', test: 'change',
       onclick: () => this.#go({ record, type: '', field: field === '__typename' ? '*' : field }) },
     h('bdi', {}, `${shown(record, 60)}.${shown(field, 60)}`)), h('br'),
-    change ? h('bdi', { class: 'mono' }, spliced(change.splice)) : [h('bdi', { class: 'mono quiet' }, brief(before)), ' → ',
-      h('bdi', { class: `mono value-${typeOf(after)}` }, brief(after))]];
+    change ? h('bdi', { class: 'mono' }, spliced(change.splice))
+      : [h('bdi', { class: 'mono quiet' }, brief(before)), ' → ',
+        h('bdi', { class: `mono value-${typeOf(after)}` }, brief(after))]];
   async #loadEvent(/** @type {AbortSignal} */ signal) {
     const sequence = this.#now;
     this.#whatIfButton.hidden = !sequence;
@@ -2355,50 +2369,55 @@ class Data extends HTMLElement {
         joined(clock(time), viewer && `by ${shown(viewer, 80)}`, mutationId && `id ${shown(mutationId, 80)}`)),
       mutation && h('p', {}, 'Asked for by ', this.#seekLink(mutation)),
       given && h('p', {}, h('span', { class: 'quiet' }, 'Arguments '),
-        h('bdi', { class: 'mono' }, shown(JSON.stringify(given))), showAll('Arguments', JSON.stringify(given, null, 2)))]);
+        h('bdi', { class: 'mono' }, shown(JSON.stringify(given))),
+        showAll('Arguments', JSON.stringify(given, null, 2)))]);
     const changesOf = (line) => line.changes ?? [];
-    this.#changed.show({ title: () => h('h3', {}, 'What it changed'), item: this.#change, test: 'changes', none: 'Nothing.',
-      path: '/log/event', parameters: { sequence }, choose: (text) => text.split('\n').filter(Boolean)
+    this.#changed.show({ title: () => h('h3', {}, 'What it changed'), item: this.#change, test: 'changes',
+      none: 'Nothing.', path: '/log/event', parameters: { sequence }, choose: (text) => text.split('\n').filter(Boolean)
         .flatMap((line) => changesOf(parsed(line))).map((change) => `${JSON.stringify(change)}\n`).join('') },
     changes, next, changesOf);
   }
   #whatIf() {
     const sequence = this.#now;
-    this.#whatIfBox.ask({ title: () => h('h3', {}, `Now, without event ${number(sequence)}: every other event as it was`),
-      item: this.#change, test: 'what-if-changes', none: 'Everything would be as it is.',
+    this.#whatIfBox.ask({ item: this.#change, test: 'what-if-changes', none: 'Nothing would be different.',
+      title: () => h('h3', {}, `Now, without event ${number(sequence)}: every other event as it was`),
       path: '/explorer/what-if', parameters: { skip: sequence } });
   }
   #compare() {
     this.#a.value ||= String(this.at ?? server.first);
     this.#b.value ||= String(server.head);
     const of = this.record && `${shown(this.record, 60)}: `;
-    this.#diffBox.ask({ title: (count) => h('p', { class: 'quiet' },
-      `${of}${count === '1' ? '1 field differs' : `${count} fields differ`}.`), item: this.#change, test: 'diff-changes',
-    none: '', path: '/log/diff', parameters: { a: this.#a.value, b: this.#b.value, record: this.record } });
+    this.#diffBox.ask({ item: this.#change, test: 'diff-changes', none: '',
+      title: (count) => h('p', { class: 'quiet' },
+        `${of}${count === '1' ? '1 field differs' : `${count || '…'} fields differ`}.`),
+      path: '/log/diff', parameters: { a: this.#a.value, b: this.#b.value, record: this.record } });
   }
   #blame() {
     const { record, field } = this;
     const isAll = field === '*';
+    const name = `${shown(record, 60)}${isAll ? '' : `.${shown(field, 60)}`}`;
     this.#blameBox.ask({ test: 'blame-list', none: 'Nobody has.', path: '/log/blame',
       parameters: { record, field: isAll ? undefined : field },
-      title: () => h('h2', { test: 'blame-title' }, `Who wrote ${shown(record, 60)}${isAll ? '' : `.${shown(field, 60)}`}`),
-      item: (/** @type {Write} */ { sequence, time, operation = '', viewer, optimistic, field: name = '', value, change }) => [
-        this.#seekLink(sequence), h('span', { class: 'quiet' },
-          ` ${clock(time)} ${shown(operation, 60)}${viewer ? ` by ${shown(viewer, 60)}` : ''}${optimistic ? ' (optimistic)' : ''}`),
-        h('br'), isAll && h('bdi', { class: 'mono quiet' }, `${shown(name, 60)} `),
+      title: () => h('h2', { test: 'blame-title' }, `Who wrote ${name}`),
+      item: ({ sequence, time, operation = '', viewer, optimistic, field: of = '', value, change }) => [
+        this.#seekLink(sequence), h('span', { class: 'quiet' }, ` ${clock(time)} ${shown(operation, 60)}`,
+          viewer && ` by ${shown(viewer, 60)}`, optimistic && ' (optimistic)'),
+        h('br'), isAll && h('bdi', { class: 'mono quiet' }, `${shown(of, 60)} `),
         h('bdi', { class: 'mono' }, change ? spliced(change.splice) : brief(value))] });
   }
 
   // A query at the event
 
-  /** Offers what the server says is a query in the tabs of Operations, and carries out the one that is chosen, as of the
-   *  event. With `at` the server refuses everything else. */
+  /** Offers what the server says is a query in the tabs of Operations, and carries out the one that is chosen, as of
+   *  the event. With `at` the server refuses everything else. */
   async #loadQuery(/** @type {AbortSignal} */ signal) {
     if (!this.#query.open) return;
     const { tabs } = explorer().operations;
-    const offered = (await Promise.all(tabs.map(async ({ id, text, variables }) =>
-      ((await operationsOf(text)) ?? []).filter(({ kind, live }) => kind === 'query' && !live).map(({ name, field = 'query' }) =>
-        ({ key: `${id} ${name ?? ''}`, text, variables, name, title: shown(name ?? field, 60) }))))).flat();
+    const offered = (await Promise.all(tabs.map(async ({ id, text, variables }) => {
+      const queries = ((await operationsOf(text)) ?? []).filter(({ kind, live }) => kind === 'query' && !live);
+      return queries.map(({ name, field = 'query' }) =>
+        ({ key: `${id} ${name ?? ''}`, text, variables, name, title: shown(name ?? field, 60) }));
+    }))).flat();
     signal.throwIfAborted();
     const chosen = offered.find(({ key }) => key === this.#document.value) ?? offered[0];
     draw(this.#document, offered.map(({ key, title }) => [key, title]),
@@ -2536,24 +2555,27 @@ class Health extends HTMLElement {
     if (!figures.length) return;
     const [most, least, newest = 0] = [Math.max(...figures, 1e-9), Math.min(...figures, 0), figures.at(-1)];
     const step = 100 / (Math.max(30, series.length) - 1);
-    const points = series.map((each, index) => (each === undefined ? '' : [(100 - (series.length - 1 - index) * step).toFixed(2),
-      (35 - (each - least) / (most - least) * 33).toFixed(2)].join())).filter(Boolean);
+    const across = (index) => (100 - (series.length - 1 - index) * step).toFixed(2);
+    const up = (value) => (35 - (value - least) / (most - least) * 33).toFixed(2);
+    const points = series.flatMap((each, index) => (each === undefined ? [] : [`${across(index)},${up(each)}`]));
     drawing.value.textContent = unit(newest);
     drawing.line.setAttribute('points', points.join(' '));
     drawing.area.setAttribute('points', [`${points[0]?.split(',')[0]},36`, ...points, '100,36'].join(' '));
-    drawing.svg.setAttribute('aria-label', `${title}: ${unit(newest)} now, at most ${unit(most)} since this page looks`);
+    drawing.svg.setAttribute('aria-label',
+      `${title}: ${unit(newest)} now, at most ${unit(most)} since this page was opened`);
   }
   #drawGroups(/** @type {any[]} */ groups, /** @type {string} */ next) {
     const cell = (text) => h('td', { class: 'number' }, text);
     draw(this.#groups, groups, () => [
-      h('header', {}, h('h2', {}, 'Live groups'), h('span', { class: 'quiet' }, groups.length === 0
-        ? 'none: nobody has a live query or a subscription open'
-        : `${next || groups.length === 200 ? 'the first ' : ''}${number(groups.length)}, those that took longest first`)),
+      h('header', {}, h('h2', {}, 'Live groups'), h('span', { class: 'quiet' }, groups.length
+        ? `${next || groups.length === 200 ? 'the first ' : ''}${number(groups.length)}, those that took longest first`
+        : 'none: nobody has a live query or a subscription open')),
       groups.length > 0 && h('div', { class: 'body' }, h('table', { test: 'groups' },
         h('thead', {}, h('tr', {}, ['Operation', 'Subscribers', 'Runs', 'A run', 'All runs'].map((head, index) =>
           h('th', { scope: 'col', class: index ? 'number' : null }, head)))),
         h('tbody', {}, groups.map(({ operation, document: text, subscribers, runs, milliseconds: time }) => h('tr', {},
-          h('td', {}, h('button', { class: 'link', onclick: () => showText(shown(operation, 80), text) }, shown(operation, 80))),
+          h('td', {}, h('button', { class: 'link', onclick: () => showText(shown(operation, 80), text) },
+            shown(operation, 80))),
           cell(number(subscribers)), cell(number(runs)), cell(`${runs ? (time / runs).toFixed(3) : '0'} ms`),
           cell(`${time.toFixed(1)} ms`))))))]);
   }
@@ -2564,8 +2586,9 @@ class Health extends HTMLElement {
 /** The page: its parts, the state of the connection, and the token. */
 class Explorer extends HTMLElement {
   /** @type {Operations} */ operations = h('relay-operations', { hidden: true });
-  #parts = /** @type {Record<string, any>} */ ({ operations: this.operations, schema: h('relay-schema', { hidden: true }),
-    data: h('relay-data', { hidden: true }), server: h('relay-health', { hidden: true }) });
+  #parts = /** @type {Record<string, any>} */ ({ operations: this.operations,
+    schema: h('relay-schema', { hidden: true }), data: h('relay-data', { hidden: true }),
+    server: h('relay-health', { hidden: true }) });
   #links = Object.entries({ operations: 'Operations', schema: 'Schema', data: 'Data', server: 'Server' })
     .map(([part, title]) => h('a', { href: `#${part}`, test: `part-${part}` }, title));
   #state = h('button', { class: 'bare connection', test: 'connection',
@@ -2582,8 +2605,10 @@ class Explorer extends HTMLElement {
       h('button', { class: 'bare', 'aria-label': label, title: label, test, onclick }, text);
     fill(this,
       h('header', { class: 'top' }, h('h1', {}, 'Relay'), h('nav', { 'aria-label': 'Parts' }, this.#links),
-        h('span', { class: 'grow' }), this.#head, this.#state, button('Token', 'Token', 'token', () => this.#askToken()),
-        button('◐', 'Light or dark', 'theme', () => this.#turnTheme()), button('?', 'Keys', 'keys', () => this.#showKeys())),
+        h('span', { class: 'grow' }), this.#head, this.#state,
+        button('Token', 'Token', 'token', () => this.#askToken()),
+        button('◐', 'Light or dark', 'theme', () => this.#turnTheme()),
+        button('?', 'Keys', 'keys', () => this.#showKeys())),
       this.#banner, h('main', {}, Object.values(this.#parts)));
     document.addEventListener('tell', (/** @type {any} */ { detail }) => this.#tell(detail));
     server.addEventListener('state', () => this.#drawState());
@@ -2647,7 +2672,7 @@ class Explorer extends HTMLElement {
       for (const part of Object.values(this.#parts)) if (!part.hidden) part.entered?.();
     }
   }
-  #askToken(why = 'Whoever shows a token is let in as what it stands for.') {
+  #askToken(why = 'The token decides who you are to this server.') {
     this.#asking?.remove();
     const field = h('input', { type: 'password', autocomplete: 'off', 'aria-label': 'Token', test: 'token-field',
       value: server.token });
@@ -2655,14 +2680,15 @@ class Explorer extends HTMLElement {
     field.addEventListener('keydown', (event) => { if (event.key === 'Enter') use(); });
     const dialog = this.#asking = converse('Token', h('p', { test: 'token-why' }, why), field,
       h('div', { class: 'row' },
-        h('span', { class: 'quiet grow' }, 'It stays in the memory of this page, and is gone with it.'),
+        h('span', { class: 'quiet grow' }, 'It is kept in memory only, and forgotten with this page.'),
         h('button', { class: 'main', test: 'token-use', onclick: use }, 'Use it')));
     dialog.addEventListener('close', () => { if (this.#asking === dialog) this.#asking = null; });
     field.focus();
   }
   #turnTheme() {
     const root = document.documentElement;
-    const isDark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+    const isDark = root.dataset.theme ? root.dataset.theme === 'dark'
+      : matchMedia('(prefers-color-scheme: dark)').matches;
     root.dataset.theme = isDark ? 'light' : 'dark';
     kept.write('theme', root.dataset.theme);
   }
