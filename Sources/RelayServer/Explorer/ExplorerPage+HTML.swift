@@ -248,8 +248,8 @@ details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
 const bounds = Object.freeze({
   tabs: 20, history: 100, keptCharacters: 1_000_000, runs: 8, eventsOfRun: 500, charactersOfRun: 16_000_000,
   rowsOfTree: 100_000, rowsOfTable: 10_000, pagesOfEvents: 40, foundEvents: 5_000, columns: 14, samples: 150,
-  lines: 5_000, charactersOfRuns: 64_000_000, suggestions: 60, mistakes: 20, cell: 200, text: 20_000,
-  tallestList: 8_000_000, file: 100_000_000, document: 60_000,
+  lines: 5_000, linesInserted: 50, charactersOfRuns: 64_000_000, suggestions: 60, mistakes: 20, cell: 200,
+  text: 20_000, tallestList: 8_000_000, file: 100_000_000, document: 60_000,
 });
 
 // MARK: Making and drawing elements
@@ -324,8 +324,11 @@ const failure = (/** @type {string} */ message) => h('p', { class: 'bad', role: 
 
 // MARK: Small tools
 
-/** Controls, characters without width, those that turn the direction, and halves of characters. */
-const disguises = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
+/** Controls, characters without width, those that turn the direction, halves of characters; and joiners, unless they
+ *  join something, as in many scripts and emoji. */
+const disguises = new RegExp(['[\\p{Cc}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e]',
+  '[\\u2060-\\u206f\\u3164\\ufeff\\ufff9-\\ufffb]', '\\p{Cs}', '(?<!\\P{ASCII})[\\u200c\\u200d]',
+  '[\\u200c\\u200d](?!\\P{ASCII})'].join('|'), 'gu');
 /** A text on one line, cut, with everything visible that would hide or turn around what stands beside it. */
 function shown(/** @type {unknown} */ text, most = bounds.cell) {
   const whole = String(text);
@@ -364,7 +367,7 @@ const clock = (/** @type {string | number | undefined} */ time) => {
 };
 const isObject = (/** @type {any} */ value) => typeof value === 'object' && value !== null && !exactly(value);
 const messageOf = (/** @type {any} */ error) => shown(error instanceof TypeError && /fetch/i.test(error.message)
-  ? 'The server does not answer.' : error?.message ?? error, 2_000);
+  ? 'The server is not answering.' : error?.message ?? error, 2_000);
 /** Numbers that JavaScript would write in another way, such as 1.0 or 9007199254740993, keep their text.
  *  @type {(value: any) => string | undefined} */
 const exactly = (value) => (/** @type {any} */ (JSON).isRawJSON?.(value) ? value.rawJSON : undefined);
@@ -429,10 +432,10 @@ const kept = {
   write(/** @type {string} */ name, /** @type {unknown} */ value) {
     const text = JSON.stringify(value);
     if (text.length > bounds.keptCharacters)
-      return tell(`Your ${name} are too long for the browser's storage, and will not be there the next time.`);
+      return tell(`The ${name} of this page: too large for the browser's storage, so not kept for the next time.`);
     try {
       localStorage.setItem(`relay-explorer.${name}`, text);
-    } catch { tell(`The browser does not let this page keep your ${name}.`); }
+    } catch { tell(`The browser does not let this page keep its ${name}.`); }
   },
 };
 
@@ -815,6 +818,8 @@ class Rows extends HTMLElement {
       this.#drawSoon();
     });
   }
+  /** Whether the last row is in sight. */
+  get isAtEnd() { return this.scrollTop + this.clientHeight + this.height >= this.scrollHeight; }
   /** Scrolls until a row can be seen. */
   reveal(/** @type {number} */ index, isCentred = false) {
     const room = this.clientHeight - this.#headHeight;
@@ -1096,7 +1101,7 @@ class Editor extends HTMLElement {
     h('div', { class: 'stack' }, h('pre', { 'aria-hidden': 'true' }, this.#text), this.#area), this.#popup);
   /** @type {{ text: string, detail?: string, description?: string, deprecated?: boolean }[]} */ #suggestions = [];
   #replaced = [0, 0]; #chosen = 0; #isChosen = false; #isWanted = false; #isInserting = false; #isAsked = false;
-  #newest = new Newest();
+  #undo = /** @type {{ before: string, after: string } | null} */ (null); #newest = new Newest();
   /** @type {Map<string, any>} */ #colours = new Map();
   changed = () => {}; run = () => {}; learned = () => {};
 
@@ -1123,12 +1128,16 @@ class Editor extends HTMLElement {
   set value(/** @type {string} */ text) { this.#area.value = text; this.#draw(); this.#close(); this.#ask(false); }
   get caret() { return this.#area.selectionStart; }
   focus() { this.#area.focus(); }
-  /** Writes a text in place of what is selected, as if it had been typed: it can be undone. */
+  /** Writes a text in place of what is selected, as if it had been typed: it can be undone. The browser's own way takes
+   *  seconds for hundreds of lines; those have an undo of their own. */
   insert(/** @type {string} */ text, start = this.#area.selectionStart, end = this.#area.selectionEnd) {
     this.#area.focus();
     this.#area.setSelectionRange(start, end);
+    const before = this.value;
+    const isLong = text.split('\n').length > bounds.linesInserted;
     this.#isInserting = true;
-    if (!document.execCommand('insertText', false, text)) this.#area.setRangeText(text, start, end, 'end');
+    if (isLong || !document.execCommand('insertText', false, text)) this.#area.setRangeText(text, start, end, 'end');
+    this.#undo = isLong ? { before, after: this.value } : null;
     this.#isInserting = false;
     this.#drawSoon();
     this.changed();
@@ -1255,6 +1264,10 @@ class Editor extends HTMLElement {
     if (isCommand && event.key === 'Enter') { this.#close(); if (!event.repeat) this.run(); }
     else if (isCommand && event.key === ' ') this.#ask(true, 0);
     else if (event.altKey && event.shiftKey && event.code === 'KeyF') this.format();
+    else if (isCommand && event.key === 'z' && this.#undo && this.#undo.after === this.value) {
+      this.value = this.#undo.before;
+      this.changed();
+    }
     else if (isOpen && event.key === 'ArrowDown') this.#choose(this.#chosen + 1);
     else if (isOpen && event.key === 'ArrowUp') this.#choose(this.#chosen - 1);
     else if (isOpen && !event.shiftKey && !event.isComposing
@@ -1339,7 +1352,8 @@ class Run extends HTMLElement {
         this.#become('Live');
       } }),
     }, this.isSafe);
-    this.#become(server.state === 'open' ? 'Running' : 'Waiting for the server');
+    this.#become(server.state !== 'open' ? 'Waiting for the server'
+      : this.isStream ? 'Running; no result yet' : 'Running');
   }
   stop() { this.#end(); if (this.isRunning) this.#finish('Stopped'); }
   /** Ends, and gives up its results. */
@@ -1530,7 +1544,7 @@ class Operations extends HTMLElement {
     try {
       const value = text.trim() ? parsed(text) : {};
       if (isObject(value) && !Array.isArray(value)) { say(''); return value; }
-      say('They must be a JSON object.');
+      say('Variables must be a JSON object.');
     } catch (error) { say(messageOf(error)); }
     return undefined;
   }
@@ -1740,7 +1754,7 @@ class Schema extends HTMLElement {
   #load() {
     this.#newest.run(async (signal) => {
       const { data, errors } = await server.ask({ query: introspection, operationName: 'Introspection' }, signal);
-      if (!data) throw new Error(errors?.[0]?.message ?? 'The server does not tell its schema.');
+      if (!data) throw new Error(errors?.[0]?.message ?? 'The server did not return its schema.');
       this.#schema = data.__schema;
       this.#types = new Map(data.__schema.types.map((type) => [type.name, type]));
       for (const directive of data.__schema.directives)
@@ -2030,7 +2044,7 @@ class Data extends HTMLElement {
   }
   shown(/** @type {URLSearchParams} */ parameters) {
     const at = parameters.get('at') ?? '';
-    this.at = /^\d{1,15}$/.test(at) && !(server.head && Number(at) >= server.head) ? Number(at) : null;
+    this.at = /^\d{1,15}$/.test(at) && !(server.head && Number(at) > server.head) ? Number(at) : null;
     this.type = parameters.get('type') ?? (parameters.has('record') ? '' : this.type);
     this.record = parameters.get('record') ?? '';
     this.field = parameters.get('field') ?? '';
@@ -2099,11 +2113,10 @@ class Data extends HTMLElement {
   }
   #grow() {
     if (server.log && this.#log !== server.log) {
-      if (this.#log && !this.hidden) tell('This is another log than before.');
-      if (this.#log) this.forget();
+      if (this.#log) { tell('The server has another log than before.'); this.forget(); }
       this.#log = server.log;
     }
-    if (this.at !== null && this.at >= server.head && server.head) this.at = null;
+    if (this.at !== null && this.at > server.head && server.head) this.at = null;
     if (this.hidden) return;
     this.#drawLabel();
     this.#follow();
@@ -2136,8 +2149,10 @@ class Data extends HTMLElement {
     if (first !== this.#first) this.#pages.clear();
     if (first === this.#first && this.#events.count === head - first + 1) return;
     this.#first = first;
+    const { isAtEnd } = this.#events;
     this.#events.show(Math.max(0, head - first + 1), (index) => first + index);
-    if (this.at === null) this.#events.reveal(this.#events.count - 1);
+    // Whoever looks at the newest goes on to do so.
+    if (this.at === null && isAtEnd) this.#events.reveal(this.#events.count - 1);
   }
 
   // Events
@@ -2230,8 +2245,7 @@ class Data extends HTMLElement {
   async #loadTable(/** @type {AbortSignal} */ signal, /** @type {boolean} */ isFollowing) {
     if (!this.type)
       return draw(this.#middle, 'nothing', () => h('p', { class: 'empty' }, 'Nothing is stored at this event.'));
-    let { value } = this.#equals;
-    try { JSON.parse(value); } catch { value = JSON.stringify(value); }
+    const value = Data.#valueTyped(this.#equals.value);
     const field = this.#by.value;
     const parameters = { type: this.type, order: this.#order.value, limit: 100, ...(field && { field, value }) };
     const question = JSON.stringify(parameters);
@@ -2244,6 +2258,14 @@ class Data extends HTMLElement {
       fields: new Map(question === this.#before.of ? this.#rows.map(({ id, fields }) => [id, fields]) : []) };
     [this.#question, this.#rows, this.#next, this.#tableAt] = [question, lines, next, tableAt];
     this.#drawTable();
+  }
+  /** What was typed, as JSON in the form of a record; what is no JSON is text. */
+  static #valueTyped(/** @type {string} */ text) {
+    try {
+      const value = parsed(text);
+      const isStored = !isObject(value) || ['ref', 'refs', 'value'].some((name) => name in value);
+      return JSON.stringify(isStored ? value : { value });
+    } catch { return JSON.stringify(text.replace(/^→ /, '')); }
   }
   #loadMore() {
     const from = this.#next;
@@ -2396,7 +2418,7 @@ class Data extends HTMLElement {
     const { record, field } = this;
     const isAll = field === '*';
     const name = `${shown(record, 60)}${isAll ? '' : `.${shown(field, 60)}`}`;
-    this.#blameBox.ask({ test: 'blame-list', none: 'Nobody has.', path: '/log/blame',
+    this.#blameBox.ask({ test: 'blame-list', none: 'Nobody has written it.', path: '/log/blame',
       parameters: { record, field: isAll ? undefined : field },
       title: () => h('h2', { test: 'blame-title' }, `Who wrote ${name}`),
       item: ({ sequence, time, operation = '', viewer, optimistic, field: of = '', value, change }) => [
