@@ -547,12 +547,17 @@ def check_time(page):
     page.choose("table-field", "complete")
     page.one("table-value").clear()
     page.one("table-value").send_keys("true", Keys.ENTER)
-    eventually(lambda: page.rows("table") and all("true" in row for row in page.rows("table")), "a boolean is not found")
+    eventually(lambda: page.rows("table") and all("true" in row for row in page.rows("table")),
+               "a boolean is not found")
     page.choose("table-field", "")
     # Events that are searched for.
     page.one("events-operation").send_keys("renameTodo", Keys.ENTER)
     eventually(lambda: page.rows("events") and all("renameTodo" in row for row in page.rows("events")),
                "other events are found")
+    page.one("events-operation").clear()
+    page.one("events-operation").send_keys("removeTodo", Keys.ENTER)
+    eventually(lambda: page.rows("events")[:1] == [f"{end}  response  removeTodo"], "the newest event is not found")
+    page.sees("events-found", "found")
     page.one("events-operation").clear()
     page.one("events-operation").send_keys(Keys.ENTER)
     page.shows("events", "removeTodo")
@@ -963,8 +968,8 @@ def check_many(page, server):
     expect(made < 200, f"{made} rows are in the page")
     page.driver.execute_script("document.querySelector('[data-test=tree]').focus()")
     # A measurement that sees nothing would find everything quick.
-    page.run("""addEventListener('keydown', () => { const end = performance.now() + 300; while (performance.now() < end); },
-        { once: true })""")
+    page.run("""addEventListener('keydown', () => {
+        const end = performance.now() + 300; while (performance.now() < end); }, { once: true })""")
     page.type(Keys.ARROW_DOWN)
     eventually(lambda: page.run("return Math.max(0, ...window.interactions) >= 300"), "slowness is not seen")
     measured(page, "a step in the tree", lambda: page.type(Keys.ARROW_DOWN), 20)
@@ -995,11 +1000,11 @@ def check_many(page, server):
     eventually(is_longer, "the table does not go on")
     measured(page, "a page in the table", lambda: page.type(Keys.PAGE_UP), 20)
     # Who has read on is not thrown back by what others write.
-    count, top = page.one("table").get_attribute("aria-rowcount"), page.run("return arguments[0].scrollTop", page.one("table"))
+    where = "return [arguments[0].getAttribute('aria-rowcount'), arguments[0].scrollTop]"
+    before = page.run(where, page.one("table"))
     add(server, "newer than the table")
     page.sees("table-count", "as of event")
-    expect((page.one("table").get_attribute("aria-rowcount"), page.run("return arguments[0].scrollTop", page.one("table")))
-           == (count, top), "the table was thrown back")
+    expect(page.run(where, page.one("table")) == before, "the table was thrown back")
     page.click("table-now")
     page.run("arguments[0].scrollTop = 0", page.one("table"))
     page.shows("table", "newer than the table")
@@ -1033,7 +1038,8 @@ def check_once(page):
     eventually(lambda: "twice" in texts(page.server), "nothing was carried out")
     page.sees("run-state", "Done")
     # The server's parser says that this is one mutation.
-    page.write('mutation { addTodo(input: {text: """\\""" }) { todo { id } } } query { __typename } #"""}) { todo { id } } }')
+    page.write('mutation { addTodo(input: {text: """\\""" }) { todo { id } } } query { __typename } '
+               '#"""}) { todo { id } } }')
     eventually(lambda: not page.all("mistakes"), "the document has mistakes")
     page.driver.execute_script("location.hash = '#data?type=Todo'")
     page.one("past-query").find_element(By.TAG_NAME, "summary").click()
@@ -1053,7 +1059,8 @@ def check_documents(page):
     page.write("query One($id: ID!) { node(id: $id) { id } }")
     page.one("variables").send_keys('{"id": 9007199254740993}')
     page.click("run-button")
-    eventually(lambda: page.run("return sent.some((text) => text.includes('9007199254740993'))"), "the number is another")
+    eventually(lambda: page.run("return sent.some((text) => text.includes('9007199254740993'))"),
+               "the number is another")
     # A long document is formatted at once.
     page.write("{ user { %s } }" % " ".join(f"field{number}: totalCount" for number in range(450)))
     began = time.monotonic()
@@ -1089,7 +1096,8 @@ def check_documents(page):
     page.open()
     eventually(lambda: {"First", "Second"} <= {each.text for each in page.all("tab")}, "a window's tab is lost")
     # Where there is no room for a link's document, nothing else is taken for it.
-    many = {"tabs": [{"text": f"query T{number} {{ __typename }}", "variables": ""} for number in range(20)], "current": 0}
+    many = {"tabs": [{"text": f"query T{number} {{ __typename }}", "variables": ""} for number in range(20)],
+            "current": 0}
     page.run("localStorage.setItem('relay-explorer.tabs', arguments[0])", json.dumps(many))
     page.open("#operations?text=query%20Linked%20%7B%20__typename%20%7D")
     page.sees("banner", "20 tabs are open")
@@ -1137,7 +1145,8 @@ def check_busy(page):
     page.open("#data?type=Todo")
     page.shows("table", "while pressed")
     page.run("""for (const name of ['pointerdown', 'pointercancel'])
-        arguments[0].dispatchEvent(new PointerEvent(name, { bubbles: true, pointerType: 'touch' }))""", page.one("table"))
+        arguments[0].dispatchEvent(new PointerEvent(name, { bubbles: true, pointerType: 'touch' }))""",
+             page.one("table"))
     write("after the finger")
     page.shows("table", "after the finger")
 
@@ -1198,6 +1207,12 @@ def check_deep(page, server):
 
 # MARK: Running them
 
+DEEP = """interface Node { id: ID! }
+type Grid implements Node { id: ID! grid: [[[Float!]!]!]! }
+type Query { one(id: ID!): Grid @lookup }
+"""
+
+
 def write_many(path):
     """The todo example's user with 10,000 todos."""
     ids = [f"todo{number}" for number in range(10_000)]
@@ -1238,7 +1253,7 @@ def main():
             every = [(check, lambda: contextlib.nullcontext(server)) for check in simple]
         else:
             write_many(os.path.join(directory, "many.ndjson"))
-            for name, text in (("none.json", "{}"), ("deep.graphql", "interface Node { id: ID! } type Grid implements Node { id: ID! grid: [[[Float!]!]!]! } type Query { one(id: ID!): Grid @lookup }\n")):
+            for name, text in (("none.json", "{}"), ("deep.graphql", DEEP)):
                 with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
                     file.write(text)
 

@@ -2200,7 +2200,8 @@ class Data extends HTMLElement {
     this.#problem.textContent = this.#searched.textContent = '';
     this.#events.count = -1;
     if (!isAny) return this.#drawLabel();
-    const query = new URLSearchParams({ ...conditions, before: '@', limit: String(pageOfEvents) });
+    const query = new URLSearchParams({ ...conditions, before: String(server.head + 1),
+      limit: String(pageOfEvents) });
     this.#foundNext = `/log/events?${query}`;
     this.#searchMore();
   }
