@@ -784,11 +784,22 @@ def check_token(page, server):
     kept = page.run("return JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
     expect(server.token not in kept, "the token was kept")
     # Who comes with another token sees nothing of what was shown before.
+    page.driver.execute_script("location.hash = '#data?type=Todo'")
+    page.shows("table", "unicorn")
+    page.sees("event-title", "Event 1")
     page.click("token")
     page.one("token-field").clear()
+    page.one("token-field").send_keys("a-wrong-one", Keys.ENTER)
+    page.sees("token-why", "did not accept")
+    eventually(lambda: not any(page.all(name) for name in ("table", "event-title", "change", "type")),
+               "what was shown for another token is still there")
+    page.one("token-field").clear()
     page.one("token-field").send_keys("another-secret", Keys.ENTER)
-    eventually(lambda: not page.all("run"), "what was shown for another token is still there")
     page.sees("connection", "Connected")
+    page.shows("table", "unicorn")
+    page.driver.execute_script("location.hash = '#operations'")
+    page.one("editor")
+    expect(not page.all("run"), "a result for another token is still there")
     page.driver.refresh()
     page.sees("token-why", "asks for a token")
 
