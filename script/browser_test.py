@@ -84,11 +84,12 @@ def free_port():
 class Server:
     """`relay serve` with the todo example, and what serves the page before it, if that is something else."""
 
-    def __init__(self, options, directory, seed="docs/examples/todo.seed.ndjson", arguments=()):
+    def __init__(self, options, directory, seed="docs/examples/todo.seed.ndjson",
+                 schema="docs/examples/todo.graphql", arguments=()):
         self.options, self.port = options, free_port()
         self.data = os.path.join(directory, f"data-{self.port}")
         self.command = [
-            options.relay, "serve", "--schema", "docs/examples/todo.graphql", "--seed", seed, "--data", self.data,
+            options.relay, "serve", "--schema", schema, *(["--seed", seed] if seed else []), "--data", self.data,
             "--port", str(self.port), "--log-level", "error", *arguments]
         self.token = arguments[1] if "--token" in arguments else None
         self.process, self.front = None, None
@@ -155,8 +156,8 @@ def rename(server, record, text):
 class Page:
     """A browser with one page, and everything that it did."""
 
-    def __init__(self, server, options, width=1280, height=720):
-        self.server, self.options = server, options
+    def __init__(self, options, width=1280, height=720):
+        self.options = options
         settings = webdriver.ChromeOptions()
         settings.binary_location = options.chromium
         # An own profile, and nothing that Chromium would fetch for itself.
@@ -172,8 +173,15 @@ class Page:
         self.driver.set_script_timeout(SECONDS)
         self.tells = lambda name, **parameters: self.driver.execute_cdp_cmd(name, parameters)
         self.tells("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
-        self.resize(width, height)
-        self.tolerated = []
+
+    def begin(self, server):
+        """Begins with a server, as if nothing had been before."""
+        self.server, self.tolerated, self.asked, self.pending = server, [], [], {}
+        self.resize(1280, 720)
+        self.prefer("light")
+        self.driver.get("about:blank")
+        for name in ("browser", "performance"):
+            self.driver.get_log(name)
 
     def resize(self, width, height):
         self.tells("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
@@ -182,6 +190,10 @@ class Page:
         self.tells("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def open(self, place=""):
+        # What a hostile text has done, or has become, is gone with the document.
+        hit, made = self.run("""return [window.hit,
+            document.querySelectorAll('main img, main script, main b, main iframe, body > script + script').length]""")
+        expect(hit is None and made == 0, f"hit {hit}, {made} elements made from text")
         self.driver.get("about:blank")
         self.driver.get(self.server.page + "/" + place)
         return self
@@ -300,17 +312,8 @@ class Page:
                 self.pending.clear()
         return self.pending
 
-    asked, pending = [], {}
-
-    def end(self, is_well):
-        """What must hold after every check."""
-        try:
-            if is_well:
-                self.examine()
-        finally:
-            self.driver.quit()
-
     def examine(self):
+        """What must hold after every check."""
         violations, failures = self.run("return [window.violations, window.failures]")
         expect(not violations, f"the Content-Security-Policy was violated: {violations}")
         expect(not failures, f"the page has failed: {failures}")
@@ -540,11 +543,21 @@ def check_time(page):
     page.choose("table-field", "text")
     page.one("table-value").send_keys("second words", Keys.ENTER)
     eventually(lambda: len(page.rows("table")) == 1 and page.sees("table-count", "match"), "the filter does not filter")
+    # Booleans, and what is written as it is shown.
+    page.choose("table-field", "complete")
+    page.one("table-value").clear()
+    page.one("table-value").send_keys("true", Keys.ENTER)
+    eventually(lambda: page.rows("table") and all("true" in row for row in page.rows("table")),
+               "a boolean is not found")
     page.choose("table-field", "")
     # Events that are searched for.
     page.one("events-operation").send_keys("renameTodo", Keys.ENTER)
     eventually(lambda: page.rows("events") and all("renameTodo" in row for row in page.rows("events")),
                "other events are found")
+    page.one("events-operation").clear()
+    page.one("events-operation").send_keys("removeTodo", Keys.ENTER)
+    eventually(lambda: page.rows("events")[:1] == [f"{end}  response  removeTodo"], "the newest event is not found")
+    page.sees("events-found", "found")
     page.one("events-operation").clear()
     page.one("events-operation").send_keys(Keys.ENTER)
     page.shows("events", "removeTodo")
@@ -696,9 +709,7 @@ def check_hostile(page):
     page.sees("schema-type", "<b>bold")
     page.open("#operations?text=%3Cscript%3Ewindow.hit%3D8%3C%2Fscript%3E")
     page.sees("banner", "came with the link")
-    hit, made = page.run("""return [window.hit,
-        document.querySelectorAll('main img, main script, main b, main iframe, body > script + script').length]""")
-    expect(hit is None and made == 0, f"hit {hit}, {made} elements made from text")
+    page.open()
 
 
 def check_restart(page, server):
@@ -707,7 +718,13 @@ def check_restart(page, server):
     page.open("#operations").sees("connection", "Connected")
     page.write(ADDED)
     page.click("run-button")
+    page.sees("run-state", "Running")
+    # A stream that has had no event yet resumes, too.
+    server.stop()
+    page.sees("connection", "Gone")
+    server.start()
     add(server, "before the restart")
+    page.sees("run-note", "nothing was missed")
     page.shows("tree", "before the restart")
     for how in (signal.SIGTERM, signal.SIGKILL):
         server.stop(how)
@@ -722,6 +739,15 @@ def check_restart(page, server):
         page.sees("run-note", "nothing was missed")
         page.shows("tree", f"after {how.name}")
     eventually(lambda: len(page.rows("run-events")) == 3, "events were lost or doubled")
+    # What is too large for the server ends alone, and is not sent again and again.
+    page.write("query Large($x: String) { user { id } }")
+    page.run("""arguments[0].value = JSON.stringify({ x: 'y'.repeat(5e6) });
+        arguments[0].dispatchEvent(new Event('input'))""", page.one("variables"))
+    page.click("run-button")
+    page.shows("tree", "larger than what the server takes", page.all("run")[0])
+    page.run("arguments[0].value = ''; arguments[0].dispatchEvent(new Event('input'))", page.one("variables"))
+    page.click("run-close", page.all("run")[0])
+    page.sees("connection", "Connected")
     # What is asked while the server is gone is done when it is back, and a mutation once.
     page.click("run-stop")
     server.stop()
@@ -757,6 +783,23 @@ def check_token(page, server):
     page.shows("tree", "Buy a unicorn")
     kept = page.run("return JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
     expect(server.token not in kept, "the token was kept")
+    # Who comes with another token sees nothing of what was shown before.
+    page.driver.execute_script("location.hash = '#data?type=Todo'")
+    page.shows("table", "unicorn")
+    page.sees("event-title", "Event 1")
+    page.click("token")
+    page.one("token-field").clear()
+    page.one("token-field").send_keys("a-wrong-one", Keys.ENTER)
+    page.sees("token-why", "did not accept")
+    eventually(lambda: not any(page.all(name) for name in ("table", "event-title", "change", "type")),
+               "what was shown for another token is still there")
+    page.one("token-field").clear()
+    page.one("token-field").send_keys("another-secret", Keys.ENTER)
+    page.sees("connection", "Connected")
+    page.shows("table", "unicorn")
+    page.driver.execute_script("location.hash = '#operations'")
+    page.one("editor")
+    expect(not page.all("run"), "a result for another token is still there")
     page.driver.refresh()
     page.sees("token-why", "asks for a token")
 
@@ -935,6 +978,11 @@ def check_many(page, server):
     made = page.run("return document.querySelectorAll('[role=treeitem]').length")
     expect(made < 200, f"{made} rows are in the page")
     page.driver.execute_script("document.querySelector('[data-test=tree]').focus()")
+    # A measurement that sees nothing would find everything quick.
+    page.run("""addEventListener('keydown', () => {
+        const end = performance.now() + 300; while (performance.now() < end); }, { once: true })""")
+    page.type(Keys.ARROW_DOWN)
+    eventually(lambda: page.run("return Math.max(0, ...window.interactions) >= 300"), "slowness is not seen")
     measured(page, "a step in the tree", lambda: page.type(Keys.ARROW_DOWN), 20)
     measured(page, "a page in the tree", lambda: page.type(Keys.PAGE_DOWN), 20)
     measured(page, "to the end of the tree and back", lambda: page.type(Keys.END, Keys.HOME), 5)
@@ -962,11 +1010,219 @@ def check_many(page, server):
         return int(page.one("table").get_attribute("aria-rowcount")) > 2_000
     eventually(is_longer, "the table does not go on")
     measured(page, "a page in the table", lambda: page.type(Keys.PAGE_UP), 20)
+    # Who has read on is not thrown back by what others write.
+    where = "return [arguments[0].getAttribute('aria-rowcount'), arguments[0].scrollTop]"
+    before = page.run(where, page.one("table"))
+    add(server, "newer than the table")
+    page.sees("table-count", "as of event")
+    expect(page.run(where, page.one("table")) == before, "the table was thrown back")
+    page.click("table-now")
+    page.run("arguments[0].scrollTop = 0", page.one("table"))
+    page.shows("table", "newer than the table")
     page.driver.execute_script("document.querySelector('[data-test=timeline]').focus()")
     measured(page, "a step of the timeline", lambda: page.type(Keys.ARROW_LEFT), 10)
 
 
+SLOW = """const fetched = window.fetch; window.awaited = window.answered = 0;
+window.fetch = async (...question) => {
+  window.awaited += 1;
+  await new Promise((proceed) => setTimeout(proceed, arguments[0]));
+  return fetched(...question).finally(() => { window.answered += 1; });
+};"""
+FOCUS = "return document.activeElement.dataset.test ?? document.activeElement.tagName"
+
+
+def texts(server):
+    edges = server.execute("{ user { todos { edges { node { text } } } } }")["user"]["todos"]["edges"]
+    return [edge["node"]["text"] for edge in edges]
+
+
+def check_once(page):
+    """One wish is one mutation: neither a held key nor a double click nor what looks like a query makes more of it."""
+    page.open().sees("connection", "Connected")
+    page.write('mutation Held { addTodo(input: {text: "held"}) { todo { id } } }')
+    page.run("""for (let count = 0; count < 5; count += 1) arguments[0].dispatchEvent(new KeyboardEvent('keydown',
+        { key: 'Enter', ctrlKey: true, repeat: count > 0, bubbles: true, cancelable: true }))""", page.one("editor"))
+    page.sees("run-state", "Done")
+    page.write('mutation Twice { addTodo(input: {text: "twice"}) { todo { id } } }')
+    ActionChains(page.driver).double_click(page.one("run-button")).perform()
+    eventually(lambda: "twice" in texts(page.server), "nothing was carried out")
+    page.sees("run-state", "Done")
+    # The server's parser says that this is one mutation.
+    page.write('mutation { addTodo(input: {text: """\\""" }) { todo { id } } } query { __typename } '
+               '#"""}) { todo { id } } }')
+    eventually(lambda: not page.all("mistakes"), "the document has mistakes")
+    page.driver.execute_script("location.hash = '#data?type=Todo'")
+    page.one("past-query").find_element(By.TAG_NAME, "summary").click()
+    page.sees("past-query", "No tab of Operations has a query")
+    add(page.server, "the last one")
+    page.shows("table", "the last one")
+    found = texts(page.server)
+    expect(found.count("held") == 1 and found.count("twice") == 1 and len(found) == len(set(found)), found)
+
+
+def check_documents(page):
+    """Documents stay what they are: when answers are late, tabs are many, and two windows are open."""
+    page.open().sees("connection", "Connected")
+    # The numbers of variables are sent as they were typed.
+    page.run("""const send = WebSocket.prototype.send; window.sent = [];
+        WebSocket.prototype.send = function (text) { sent.push(text); send.call(this, text); }""")
+    page.write("query One($id: ID!) { node(id: $id) { id } }")
+    page.one("variables").send_keys('{"id": 9007199254740993}')
+    page.click("run-button")
+    eventually(lambda: page.run("return sent.some((text) => text.includes('9007199254740993'))"),
+               "the number is another")
+    # A long document is formatted at once.
+    page.write("{ user { %s } }" % " ".join(f"field{number}: totalCount" for number in range(450)))
+    began = time.monotonic()
+    page.click("format")
+    eventually(lambda: page.value(page.one("editor")).count("\n") > 450, "nothing was formatted")
+    expect(time.monotonic() - began < 3, f"formatting took {time.monotonic() - began:.1f} s")
+    page.one("editor").click()
+    page.press(Keys.CONTROL, "z")
+    eventually(lambda: "\n" not in page.value(page.one("editor")), "formatting cannot be undone")
+    # What was asked of one tab is not written into another.
+    page.click("tab-new")
+    page.write("query Other { user { id } }")
+    page.run(SLOW, 300)
+    page.click("format")
+    page.all("tab")[0].click()
+    eventually(lambda: page.run("return window.awaited > 0 && window.awaited === window.answered"), "no answer came")
+    expect("Other" not in page.value(page.one("editor")), "a document was written over another")
+    # Delete closes a tab, and the next one has the focus.
+    page.all("tab")[0].click()
+    page.type(Keys.DELETE)
+    eventually(lambda: len(page.all("tab")) == 1, "the tab is still there")
+    expect(page.run(FOCUS) == "tab", f"the focus is on {page.run(FOCUS)}")
+    # Two windows keep both what was written there.
+    here = page.driver.current_window_handle
+    page.driver.switch_to.new_window("tab")
+    page.driver.get(page.server.page)
+    page.click("tab-new")
+    page.write("query Second { user { id } }")
+    eventually(lambda: "Second" in page.run("return localStorage.getItem('relay-explorer.tabs')"), "tabs are not kept")
+    page.driver.close()
+    page.driver.switch_to.window(here)
+    page.write("query First { user { id } }")
+    page.open()
+    eventually(lambda: {"First", "Second"} <= {each.text for each in page.all("tab")}, "a window's tab is lost")
+    # Where there is no room for a link's document, nothing else is taken for it.
+    many = {"tabs": [{"text": f"query T{number} {{ __typename }}", "variables": ""} for number in range(20)],
+            "current": 0}
+    page.run("localStorage.setItem('relay-explorer.tabs', arguments[0])", json.dumps(many))
+    page.open("#operations?text=query%20Linked%20%7B%20__typename%20%7D")
+    page.sees("banner", "20 tabs are open")
+    expect("Linked" in page.driver.current_url, "the link is lost")
+
+
+def check_busy(page):
+    """What one does on a server that is written to stays: focus, what is typed, what is pressed, and late answers."""
+    server = page.server
+    record = add(server, "looked at")
+    page.open(f"#data?record={urllib.parse.quote(record)}")
+
+    def write(text):
+        add(server, text)
+        page.sees("timeline-label", f"event {sequence(server):,} of")
+    page.sees("record", "looked at")
+    for name in ("blame-all", "what-if-run", "[data-type=User]"):
+        page.run("arguments[0].focus()", page.one(name))
+        before = page.run("return document.activeElement.outerHTML")
+        write(f"beside {name}")
+        page.sees("event-title", f"Event {sequence(server):,}")
+        eventually(lambda: page.run("return document.activeElement.tagName") == "BUTTON",
+                   f"{before} has lost the focus to {page.run(FOCUS)}")
+    page.one("timeline-number").click()
+    page.press(Keys.CONTROL, "a")
+    page.type("12")
+    write("beside the number")
+    expect(page.value(page.one("timeline-number")) == "12", "what was typed is gone")
+    # What-if and a comparison do not end each other.
+    page.one("compare").find_element(By.TAG_NAME, "summary").click()
+    page.run(SLOW, 300)
+    page.click("what-if-run")
+    page.click("diff-run")
+    page.sees("diff", "differ")
+    page.sees("what-if", "beside the number")
+    # In a table, what was pressed is what is opened; and a finger that scrolls does not hold the list for ever.
+    page.open("#data?type=Todo")
+    page.shows("table", "beside the number")
+    row = page.driver.find_element(By.CSS_SELECTOR, "[data-test=table] [data-index='0']")
+    pressed = row.get_attribute("data-record")
+    ActionChains(page.driver).click_and_hold(row).perform()
+    write("while pressed")
+    ActionChains(page.driver).release().perform()
+    page.sees("record-title", pressed)
+    page.open("#data?type=Todo")
+    page.shows("table", "while pressed")
+    page.run("""for (const name of ['pointerdown', 'pointercancel'])
+        arguments[0].dispatchEvent(new PointerEvent(name, { bubbles: true, pointerType: 'touch' }))""",
+             page.one("table"))
+    write("after the finger")
+    page.shows("table", "after the finger")
+
+
+def check_cut(page):
+    """What the server answers in parts is shown and saved as a whole."""
+    long = "x" * 900_000
+    record = [add(page.server, f"{number} {long}") for number in range(8)][-1]
+    for number in range(5):
+        rename(page.server, record, f"again {number} {long}")
+    count = len(texts(page.server))
+    page.open("#data?type=Todo")
+    eventually(lambda: page.one("table").get_attribute("aria-rowcount") == str(count + 1), "the table is not complete")
+    page.open(f"#data?record={urllib.parse.quote(record)}")
+    page.click("export")
+    page.sees("banner", "writes")
+    path = os.path.join(page.options.downloads, re.sub(r"[^\w.=-]+", "_", f"{record}.history.ndjson"))
+    eventually(lambda: os.path.exists(path), "there is no file")
+    with open(path, encoding="utf-8") as file:
+        written = [line for line in file if '"text"' in line[:500]]
+    expect(len(written) >= 6, f"{len(written)} writes of 6 were saved")
+
+
+def check_slow(page):
+    """Answers that take longer than the page waits between its questions are shown all the same."""
+    page.open().sees("connection", "Connected")
+    page.run(SLOW, 2_500)
+    page.driver.execute_script("location.hash = '#server'")
+    eventually(lambda: any("Newest event" in each.text for each in page.all("plot")), "there is no plot")
+    # A connection that is silent is closed, and not only forgotten.
+    page.driver.execute_script("location.hash = '#operations'")
+    page.write(LIVE)
+    page.click("run-button")
+    page.sees("run-state", "Live")
+    page.run("const now = Date.now; Date.now = () => now() + 60_000")
+    page.sees("run-note", "nothing was missed")
+    with urllib.request.urlopen(f"{page.server.url}/metrics") as answer:
+        numbers = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if line[:1] != "#")
+    expect(numbers["relay_subscriptions"] == "1", f"{numbers['relay_subscriptions']} subscriptions for one")
+
+
+def check_listed(page, server):
+    """With --persisted-only, the data can still be looked at."""
+    page.tolerate(r"/explorer/document.*status of 403")
+    page.open("#data?type=Todo")
+    page.sees("timeline-label", "Now: event 1 of 1")
+    page.sees("event-title", "Event 1: genesis")
+    page.shows("table", "unicorn")
+
+
+def check_deep(page, server):
+    """A type within lists of lists is read to its end."""
+    page.open("#schema?type=Grid")
+    page.sees("schema-type", "grid: [[[Float!]!]!]!")
+    page.one("schema-search").send_keys("grid")
+    page.shows("schema-list", "Grid.grid")
+
+
 # MARK: Running them
+
+DEEP = """interface Node { id: ID! }
+type Grid implements Node { id: ID! grid: [[[Float!]!]!]! }
+type Query { one(id: ID!): Grid @lookup }
+"""
+
 
 def write_many(path):
     """The todo example's user with 10,000 todos."""
@@ -992,10 +1248,12 @@ def main():
     parser.add_argument("--chromedriver", default="/usr/bin/chromedriver")
     options = parser.parse_args()
     simple = [check_page, check_operations, check_live, check_schema, check_time, check_now, check_server,
-              check_hostile,
+              check_hostile, check_once, check_documents, check_busy, check_cut, check_slow,
               check_accessibility, check_keyboard, check_widths]
-    own = [(check_restart, {}), (check_token, {"arguments": ("--token", "a-secret-for-the-page")}),
-           (check_many, {"seed": "many"})]
+    own = [(check_restart, {}), (check_many, {"seed": "many"}),
+           (check_token, {"arguments": ("--token", "a-secret-for-the-page", "--token", "another-secret")}),
+           (check_listed, {"arguments": ("--persisted", "none.json", "--persisted-only")}),
+           (check_deep, {"seed": None, "schema": "deep.graphql"})]
     failed = 0
     with tempfile.TemporaryDirectory() as directory:
         options.downloads = directory
@@ -1006,11 +1264,18 @@ def main():
             every = [(check, lambda: contextlib.nullcontext(server)) for check in simple]
         else:
             write_many(os.path.join(directory, "many.ndjson"))
+            for name, text in (("none.json", "{}"), ("deep.graphql", DEEP)):
+                with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+                    file.write(text)
 
             @contextlib.contextmanager
             def fresh(**settings):
-                if settings.get("seed") == "many":
-                    settings["seed"] = os.path.join(directory, "many.ndjson")
+                # Names without a folder are of files in the temporary one.
+                inside = {"many": "many.ndjson", "deep.graphql": "deep.graphql", "none.json": "none.json"}
+                settings = {name: os.path.join(directory, inside[value]) if value in inside else value
+                            for name, value in settings.items()}
+                settings["arguments"] = [os.path.join(directory, inside[each]) if each in inside else each
+                                         for each in settings.get("arguments", ())]
                 server = Server(options, directory, **settings)
                 try:
                     yield server
@@ -1018,30 +1283,34 @@ def main():
                     server.end()
             every = [(check, fresh) for check in simple] + [(check, lambda settings=settings: fresh(**settings))
                                                             for check, settings in own]
-        needs_server = {check for check, _ in own}
+        needs_server, page = {check for check, _ in own}, None
         for check, served in every:
             if options.only and check.__name__.removeprefix("check_") not in options.only:
                 continue
-            began, page = time.monotonic(), None
+            began = time.monotonic()
             try:
                 with served() as server:
-                    page = Page(server, options)
-                    is_well = False
+                    page = page or Page(options)
+                    page.begin(server)
                     try:
                         check(page, server) if check in needs_server else check(page)
-                        is_well = True
+                        page.examine()
                     except Exception:
                         if options.screenshots:
                             page.screenshot(f"failed-{check.__name__}")
                         print([entry["message"] for entry in page.driver.get_log("browser")][:10], file=sys.stderr)
+                        # The next check is not to suffer from it.
+                        with contextlib.suppress(WebDriverException):
+                            page.driver.quit()
+                        page = None
                         raise
-                    finally:
-                        page.end(is_well)
             except (Failed, WebDriverException, urllib.error.URLError, OSError) as failure:
                 failed += 1
                 print(f"✘ {check.__name__}: {type(failure).__name__}: {failure}", file=sys.stderr)
                 continue
             print(f"✔ {check.__doc__} ({time.monotonic() - began:.1f} s)", file=sys.stderr)
+        if page:
+            page.driver.quit()
     sys.exit(f"script/browser-test: {failed} checks failed" if failed else 0)
 
 

@@ -17,7 +17,7 @@ struct DocumentHelp: Sendable {
         self.limits = limits
     }
 
-    /// - Parameter question: `text`, and perhaps `offset` (UTF-16 code units) and `format`.
+    /// - Parameter question: `text`, and perhaps `offset` (UTF-16 code units), `operations` and `format`.
     /// - Returns: nil if the question is not understood.
     func answer(_ question: JSONValue) -> JSONObject? {
         guard let text = question["text"]?.string else { return nil }
@@ -27,15 +27,40 @@ struct DocumentHelp: Sendable {
         case .int(let offset)?: complete(text, at: offset, &answer)
         default: return nil
         }
-        switch question["format"] {
-        case nil, .bool(false)?: break
-        case .bool(true)?:
-            if let document = try? Document(parsing: text, limits: limits.parsing) {
-                answer["formatted"] = .string(document.printed())
+        var wanted: [String: Bool] = [:]
+        for name in ["operations", "format"] {
+            switch question[name] {
+            case nil: break
+            case .bool(let isWanted)?: wanted[name] = isWanted
+            default: return nil
             }
-        default: return nil
         }
+        guard wanted.values.contains(true),
+            let document = try? Document(parsing: text, limits: limits.parsing)
+        else { return answer }
+        if wanted["operations"] == true { answer["operations"] = .array(operations(of: document)) }
+        if wanted["format"] == true { answer["formatted"] = .string(document.printed()) }
         return answer
+    }
+
+    /// What can be carried out: of which kind it is, what it is called, where it begins.
+    private func operations(of document: Document) -> [JSONValue] {
+        document.definitions.compactMap { definition in
+            guard case .operation(let operation) = definition else { return nil }
+            let place = document.source.location(at: operation.location)
+            var object: JSONObject = [
+                "kind": .string(operation.operation.rawValue),
+                "line": .int(Int64(place.line)), "column": .int(Int64(place.column)),
+            ]
+            if let name = operation.name { object["name"] = .string(name.value) }
+            if case .field(let field)? = operation.selectionSet.selections.first {
+                object["field"] = .string(field.name.value)
+            }
+            if operation.directives.contains(where: { $0.name.value == "live" }) {
+                object["live"] = true
+            }
+            return .object(object)
+        }
     }
 
     private func errors(in text: String) -> [JSONValue] {

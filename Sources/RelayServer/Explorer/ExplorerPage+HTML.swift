@@ -11,18 +11,16 @@ extension ExplorerPage {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Relay explorer</title>
 <style>
-:root {
-  color-scheme: light dark;
-  --page: light-dark(#f7f7f5, #15171a); --panel: light-dark(#ffffff, #1c1f23); --raised: light-dark(#f1f1ee, #262a2f);
-  --line: light-dark(#dfdfda, #33383f); --text: light-dark(#1d2126, #e4e7eb); --quiet: light-dark(#5c636d, #9ba3ae);
-  --accent: light-dark(#1f55c4, #8ab0ff); --onaccent: light-dark(#ffffff, #10131a);
-  --good: light-dark(#1b7a3d, #6fce8f); --warn: light-dark(#8a5a00, #e5b454); --bad: light-dark(#b3261e, #ff8f85);
-  --added: light-dark(#def3e2, #16351f); --changed: light-dark(#fff0c7, #3d3211); --removed: light-dark(#fbe1df, #44201e);
-  --keyword: light-dark(#8a2fa8, #d9a0f0); --name: light-dark(#1f55c4, #8ab0ff); --string: light-dark(#1b7a3d, #7fd39b);
-  --number: light-dark(#9a4a00, #f0ac6b);
+:root { color-scheme: light dark; --page: light-dark(#f7f7f5, #15171a); --panel: light-dark(#ffffff, #1c1f23);
+  --raised: light-dark(#f1f1ee, #262a2f); --line: light-dark(#dfdfda, #33383f); --text: light-dark(#1d2126, #e4e7eb);
+  --quiet: light-dark(#5c636d, #9ba3ae); --accent: light-dark(#1f55c4, #8ab0ff);
+  --onaccent: light-dark(#ffffff, #10131a); --good: light-dark(#1b7a3d, #6fce8f);
+  --warn: light-dark(#8a5a00, #e5b454); --bad: light-dark(#b3261e, #ff8f85); --added: light-dark(#def3e2, #16351f);
+  --changed: light-dark(#fff0c7, #3d3211); --removed: light-dark(#fbe1df, #44201e);
+  --keyword: light-dark(#8a2fa8, #d9a0f0); --name: light-dark(#1f55c4, #8ab0ff);
+  --string: light-dark(#166b34, #7fd39b); --number: light-dark(#9a4a00, #f0ac6b);
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif;
-  --mono: ui-monospace, "SF Mono", "Cascadia Mono", "Roboto Mono", "Noto Sans Mono", "DejaVu Sans Mono", monospace;
-}
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", "Roboto Mono", "Noto Sans Mono", "DejaVu Sans Mono", monospace; }
 :root[data-theme=light] { color-scheme: light; }
 :root[data-theme=dark] { color-scheme: dark; }
 * { box-sizing: border-box; }
@@ -35,7 +33,8 @@ h2 { font-size: 14px; font-weight: 600; overflow-wrap: anywhere; }
 h3 { font-size: 11px; font-weight: 600; letter-spacing: .04em; text-transform: uppercase; color: var(--quiet); }
 button, input, select, textarea { font: inherit; color: inherit; }
 button, select, input {
-  background: var(--panel); border: 1px solid var(--line); border-radius: 5px; padding: 2px 9px; min-height: 26px; max-width: 100%;
+  background: var(--panel); border: 1px solid var(--line); border-radius: 5px; padding: 2px 9px; min-height: 26px;
+  max-width: 100%;
 }
 button { cursor: pointer; white-space: nowrap; }
 button:hover:not(:disabled) { background: var(--raised); }
@@ -44,7 +43,8 @@ button.main { background: var(--accent); border-color: var(--accent); color: var
 button.main:hover:not(:disabled) { background: var(--accent); filter: brightness(1.08); }
 button.bare { border-color: transparent; background: none; padding: 2px 6px; }
 button.bare:hover:not(:disabled) { background: var(--raised); }
-button.link { border: 0; background: none; padding: 0; min-height: 0; color: var(--accent); font: inherit; text-align: start; white-space: inherit; overflow-wrap: anywhere; }
+button.link { border: 0; background: none; padding: 0; min-height: 0; color: var(--accent); font: inherit;
+  text-align: start; white-space: inherit; overflow-wrap: anywhere; }
 button.link.bad { color: var(--bad); }
 button.link:hover:not(:disabled) { background: none; text-decoration: underline; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
@@ -54,43 +54,62 @@ bdi { unicode-bidi: isolate; }
 .quiet { color: var(--quiet); } .good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); }
 .row { display: flex; align-items: center; gap: 6px; flex-wrap: wrap; min-width: 0; }
 .grow { flex: 1 1 auto; min-width: 0; }
-.panel { background: var(--panel); border: 1px solid var(--line); border-radius: 7px; min-width: 0; min-height: 0; display: flex; flex-direction: column; overflow: hidden; }
-.panel > header { padding: 5px 8px; border-bottom: 1px solid var(--line); display: flex; gap: 6px; align-items: center; flex-wrap: wrap; min-height: 37px; }
-.body { padding: 8px; overflow: auto; min-height: 0; flex: 1 1 auto; display: flex; flex-direction: column; gap: 8px; overflow-wrap: anywhere; }
-.seen-by-readers { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-.value-string { color: var(--string); } .value-number, .value-boolean { color: var(--number); } .value-null { color: var(--quiet); }
-.added { background: var(--added); } .changed { background: var(--changed); } .removed { background: var(--removed); text-decoration: line-through; }
+.panel { background: var(--panel); border: 1px solid var(--line); border-radius: 7px; min-width: 0; min-height: 0;
+  display: flex; flex-direction: column; overflow: hidden; }
+.panel > header { padding: 5px 8px; border-bottom: 1px solid var(--line); display: flex; gap: 6px;
+  align-items: center; flex-wrap: wrap; min-height: 37px; }
+.body { padding: 8px; overflow: auto; min-height: 0; flex: 1 1 auto; display: flex; flex-direction: column; gap: 8px;
+  overflow-wrap: anywhere; }
+.seen-by-readers { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+  white-space: nowrap; }
+.value-string { color: var(--string); } .value-number,
+.value-boolean { color: var(--number); } .value-null { color: var(--quiet); }
+.added { background: var(--added); } .changed { background: var(--changed); }
+.removed { background: var(--removed); text-decoration: line-through; }
 
 relay-explorer { display: flex; flex-direction: column; height: 100%; }
-.top { display: flex; align-items: center; gap: 4px 14px; flex-wrap: wrap; padding: 0 12px; background: var(--panel); border-bottom: 1px solid var(--line); min-height: 42px; }
+.top { display: flex; align-items: center; gap: 4px 14px; flex-wrap: wrap; padding: 0 12px; background: var(--panel);
+  border-bottom: 1px solid var(--line); min-height: 42px; }
 .top h1 { font-size: 14px; font-weight: 700; }
 .top nav { display: flex; align-self: stretch; gap: 2px; }
-.top nav a { display: flex; align-items: center; padding: 0 10px; min-height: 40px; color: var(--quiet); text-decoration: none; border-bottom: 2px solid transparent; }
+.top nav a { display: flex; align-items: center; padding: 0 10px; min-height: 40px; color: var(--quiet);
+  text-decoration: none; border-bottom: 2px solid transparent; }
 .top nav a:hover { color: var(--text); }
 .top nav a[aria-current] { color: var(--text); font-weight: 600; border-color: var(--accent); }
-.connection::before { content: ""; display: inline-block; width: 8px; height: 8px; border-radius: 50%; margin-inline-end: 6px; background: var(--warn); }
+.connection::before { content: ""; display: inline-block; width: 8px; height: 8px; border-radius: 50%;
+  margin-inline-end: 6px; background: var(--warn); }
 .connection[data-state=open]::before { background: var(--good); }
 .connection[data-state=waiting]::before, .connection[data-state=refused]::before { background: var(--bad); }
-.banner { display: flex; gap: 8px; align-items: center; padding: 4px 12px; background: var(--changed); border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+.banner { display: flex; gap: 8px; align-items: center; padding: 4px 12px; background: var(--changed);
+  border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 main { flex: 1 1 auto; min-height: 0; }
 main > * { display: block; height: 100%; padding: 10px; }
-dialog { background: var(--panel); color: var(--text); border: 1px solid var(--line); border-radius: 9px; padding: 14px; width: min(680px, 94vw); max-height: 86vh; box-shadow: 0 12px 48px #0005; }
+dialog { background: var(--panel); color: var(--text); border: 1px solid var(--line); border-radius: 9px;
+  padding: 14px; width: min(680px, 94vw); max-height: 86vh; box-shadow: 0 12px 48px #0005; }
 dialog[open] { display: flex; flex-direction: column; gap: 10px; }
 dialog::backdrop { background: #0006; }
-dialog textarea { width: 100%; height: 46vh; border: 1px solid var(--line); border-radius: 5px; background: var(--page); padding: 8px; }
+dialog textarea {
+  width: 100%; height: 46vh; border: 1px solid var(--line); border-radius: 5px; background: var(--page); padding: 8px;
+}
 dialog input { width: 100%; }
-kbd { font: 11.5px var(--mono); border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; }
+kbd { font: 11.5px var(--mono); border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4px;
+  padding: 0 5px; }
 .keys { display: grid; grid-template-columns: auto 1fr; gap: 5px 14px; }
 
-relay-rows { display: block; position: relative; overflow: auto; flex: 1 1 auto; min-height: 0; contain: strict; line-height: 22px; }
-relay-rows > .head { position: sticky; top: 0; z-index: 1; background: var(--raised); border-bottom: 1px solid var(--line); min-width: 100%; width: max-content; font-weight: 600; padding: 0 8px; }
+relay-rows { display: block; position: relative; overflow: auto; flex: 1 1 auto; min-height: 0; contain: strict;
+  line-height: 22px; }
+relay-rows > .head { position: sticky; top: 0; z-index: 1; background: var(--raised);
+  border-bottom: 1px solid var(--line); min-width: 100%; width: max-content; font-weight: 600; padding: 0 8px; }
 relay-rows > .space { position: relative; min-width: 100%; }
-relay-rows > .space > * { position: absolute; left: 0; min-width: 100%; width: max-content; height: 22px; padding: 0 8px; white-space: pre; cursor: default; }
+relay-rows > .space > * { position: absolute; left: 0; min-width: 100%; width: max-content; height: 22px;
+  padding: 0 8px; white-space: pre; cursor: default; }
 relay-rows > .space > *:hover { background-color: var(--raised); }
 relay-rows:focus > .space > .active { box-shadow: inset 2px 0 var(--accent); background-color: var(--raised); }
 relay-rows > .space > [aria-selected=true] { background-color: light-dark(#e3ebfb, #24314d); }
 relay-rows .cells { display: grid; gap: 10px; }
 .cells > * { overflow: hidden; text-overflow: ellipsis; white-space: pre; min-width: 0; }
+relay-lines { display: grid; gap: 6px; }
+main > :focus { outline: none; }
 relay-tree { display: flex; flex-direction: column; min-height: 0; flex: 1 1 auto; }
 relay-tree .twist { display: inline-block; width: 14px; color: var(--quiet); }
 relay-tree .indent { display: inline-block; width: calc(var(--depth) * 14px); }
@@ -105,27 +124,35 @@ relay-tree .inside > .twist { color: var(--warn); font-weight: 700; }
 relay-editor { display: flex; flex-direction: column; flex: 1 1 auto; min-height: 0; }
 .code { position: relative; flex: 1 1 auto; overflow: auto; min-height: 120px; }
 .code > .stack { display: grid; min-height: 100%; }
-.code pre, .code textarea { grid-area: 1 / 1; margin: 0; border: 0; padding: 10px; font: 12.5px/1.55 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 2; min-height: 100%; overflow: hidden; resize: none; width: 100%; border-radius: 0; }
+.code pre, .code textarea { grid-area: 1 / 1; margin: 0; border: 0; padding: 10px; font: 12.5px/1.55 var(--mono);
+  white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 2; min-height: 100%; overflow: hidden; resize: none;
+  width: 100%; border-radius: 0; }
 .code textarea { background: none; color: transparent; caret-color: var(--text); }
 .code textarea::selection { background: light-dark(#b9d0fb, #35518c); color: transparent; }
 .code pre { pointer-events: none; }
-::highlight(keyword) { color: var(--keyword); } ::highlight(variable) { color: var(--number); } ::highlight(literal) { color: var(--string); }
-::highlight(number) { color: var(--number); } ::highlight(comment) { color: var(--quiet); } ::highlight(typename) { color: var(--name); }
+::highlight(keyword) { color: var(--keyword); } ::highlight(variable) { color: var(--number); }
+::highlight(literal) { color: var(--string); }
+::highlight(number) { color: var(--number); } ::highlight(comment) { color: var(--quiet); }
+::highlight(typename) { color: var(--name); }
 ::highlight(mistake) { text-decoration: underline wavy var(--bad); }
-.completions { position: absolute; z-index: 5; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; box-shadow: 0 6px 24px #0003; width: min(380px, 90%); font: 12.5px/1.5 var(--mono); }
+.completions { position: absolute; z-index: 5; background: var(--panel); border: 1px solid var(--line);
+  border-radius: 6px; box-shadow: 0 6px 24px #0003; width: min(380px, 90%); font: 12.5px/1.5 var(--mono); }
 .completions ul { max-height: 190px; overflow: auto; }
 .completions li { display: flex; gap: 10px; padding: 1px 8px; justify-content: space-between; cursor: default; }
 .completions li[aria-selected=true] { background: var(--accent); color: var(--onaccent); }
 .completions li[aria-selected=true] .quiet { color: inherit; }
 .completions li.old { text-decoration: line-through; }
-.completions p { border-top: 1px solid var(--line); padding: 4px 8px; font-family: var(--sans); color: var(--quiet); max-height: 60px; overflow: auto; }
+.completions p { border-top: 1px solid var(--line); padding: 4px 8px; font-family: var(--sans); color: var(--quiet);
+  max-height: 60px; overflow: auto; }
 .mistakes { max-height: 96px; overflow: auto; border-top: 1px solid var(--line); padding: 4px 10px; }
 .mistakes:empty { display: none; }
 .variables { border-top: 1px solid var(--line); display: flex; flex-direction: column; }
 .variables label { padding: 4px 10px 0; }
 .variables textarea { border: 0; background: none; padding: 4px 10px; height: 88px; resize: vertical; }
-.runs { display: grid; gap: 10px; grid-template-columns: repeat(auto-fit, minmax(min(320px, 100%), 1fr)); grid-auto-rows: minmax(200px, 1fr); height: 100%; overflow: auto; min-height: 0; }
-.empty { display: grid; place-content: center; text-align: center; gap: 6px; color: var(--quiet); height: 100%; padding: 20px; }
+.runs { display: grid; gap: 10px; grid-template-columns: repeat(auto-fit, minmax(min(320px, 100%), 1fr));
+  grid-auto-rows: minmax(200px, 1fr); height: 100%; overflow: auto; min-height: 0; }
+.empty { display: grid; place-content: center; text-align: center; gap: 6px; color: var(--quiet); height: 100%;
+  padding: 20px; }
 relay-run .split { display: grid; grid-template-columns: 176px minmax(0, 1fr); flex: 1 1 auto; min-height: 0; }
 relay-run .split > relay-rows { border-inline-end: 1px solid var(--line); }
 relay-run { container-type: inline-size; }
@@ -151,7 +178,8 @@ relay-run input[type=search] { width: 110px; }
 .stack-of { display: grid; gap: 10px; min-height: 0; min-width: 0; }
 .left { grid-template-rows: minmax(80px, auto) minmax(160px, 1fr); }
 .types { max-height: 220px; overflow: auto; padding: 4px; }
-.types button { display: flex; justify-content: space-between; width: 100%; border-color: transparent; background: none; }
+.types button { display: flex; justify-content: space-between; width: 100%; border-color: transparent;
+  background: none; }
 .types button[aria-pressed=true] { background: light-dark(#e3ebfb, #24314d); }
 table { border-collapse: collapse; width: 100%; }
 th { text-align: start; font-weight: 600; color: var(--quiet); font-size: 11.5px; }
@@ -169,7 +197,8 @@ details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
 
 .server { overflow: auto; }
 .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(170px, 1fr)); gap: 10px; margin-bottom: 10px; }
-.plots figure { background: var(--panel); border: 1px solid var(--line); border-radius: 7px; padding: 8px 10px; display: grid; grid-template-rows: auto 1fr auto; }
+.plots figure { background: var(--panel); border: 1px solid var(--line); border-radius: 7px; padding: 8px 10px;
+  display: grid; grid-template-rows: auto 1fr auto; }
 .plots figcaption { color: var(--quiet); font-size: 11.5px; }
 .plots output { font-size: 17px; font-weight: 600; font-variant-numeric: tabular-nums; }
 .plots svg { display: block; width: 100%; height: 36px; overflow: visible; }
@@ -191,7 +220,9 @@ details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
   .left { grid-template-rows: auto auto; }
   .left .lists > relay-rows { height: 24vh; }
 }
-@media (prefers-reduced-motion: no-preference) { .banner, .top nav a { transition: background-color .15s, border-color .15s; } }
+@media (prefers-reduced-motion: no-preference) {
+  .banner, .top nav a { transition: background-color .15s, border-color .15s; }
+}
 </style>
 </head>
 <body>
@@ -203,14 +234,12 @@ details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
 // reaches the page through `textContent` only. docs/explorer.md says what it is for and lists the data-test names.
 
 /** An event of the log.
- *  @typedef {{ sequence: number, time: string, kind: string, operation?: string, viewer?: string,
- *    mutationId?: string, records: string[] }} LogEvent */
-/** What an event, or the way from one point to another, does to a field.
- *  @typedef {{ record?: string, field?: string, before?: unknown, after?: unknown,
- *    change?: { splice: [number, number, string[]] } }} Change */
-/** @typedef {{ id: string, type: string, fields: Record<string, unknown> }} StoredRecord */
-/** @typedef {{ query: string, variables?: object, operationName?: string,
- *    extensions?: { relay: Record<string, unknown> } }} Payload */
+ *  @typedef {{ sequence: number, time: string, kind: string, operation?: string }} LogEvent */
+/** @typedef {{ id: string, type: string, fields: Record<string, any> }} StoredRecord */
+/** @typedef {{ query: string, variables?: object, operationName?: string, extensions?: { relay: any } }} Payload */
+/** What a document can carry out, as the server's parser says; of one that it cannot read, nothing is known.
+ *  @typedef {{ kind?: string, name?: string, field?: string, live?: boolean, line?: number, column?: number }}
+ *    Operation */
 /** Who hears of an operation's results. One that can resume has `resumed`.
  *  @typedef {{ next: (payload: any, characters: number) => void, failed: (errors: { message: string }[]) => void,
  *    done: () => void, lost?: () => void, resumed?: (complete: boolean, sequence: number) => void }} Sink */
@@ -219,14 +248,15 @@ details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
 const bounds = Object.freeze({
   tabs: 20, history: 100, keptCharacters: 1_000_000, runs: 8, eventsOfRun: 500, charactersOfRun: 16_000_000,
   rowsOfTree: 100_000, rowsOfTable: 10_000, pagesOfEvents: 40, foundEvents: 5_000, columns: 14, samples: 150,
-  suggestions: 60, mistakes: 20, cell: 200, text: 20_000, tallestList: 8_000_000, lines: 10_000, document: 60_000,
+  lines: 5_000, linesInserted: 50, charactersOfRuns: 64_000_000, suggestions: 60, mistakes: 20, cell: 200,
+  text: 20_000, tallestList: 8_000_000, file: 100_000_000, document: 60_000,
 });
 
-// MARK: Small tools
+// MARK: Making and drawing elements
 
-/** Makes an element. Children are elements or text, never markup; `on…` are listeners, `test` is `data-test`. */
-function h(/** @type {string} */ tag, /** @type {Record<string, any>} */ attributes = {},
-  /** @type {any[]} */ ...children) {
+/** Makes an element. Children are elements or text, never markup; `on…` are listeners, `test` is `data-test`.
+ *  @returns {any} */
+function h(/** @type {string} */ tag, /** @type {Record<string, any>} */ attributes = {}, ...children) {
   const element = /** @type {any} */ (document.createElement(tag));
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || (value === false && !name.startsWith('aria-'))) continue;
@@ -238,22 +268,67 @@ function h(/** @type {string} */ tag, /** @type {Record<string, any>} */ attribu
   return fill(element, ...children);
 }
 /** Puts children in place of what an element has. Those that are nothing are left out. */
-function fill(/** @type {any} */ element, /** @type {any[]} */ ...children) {
-  element.replaceChildren(...children.flat(3).filter((child) => child !== undefined && child !== null
-    && child !== false));
+function fill(/** @type {any} */ element, ...children) {
+  element.replaceChildren(...children.flat(4).filter((child) => ![undefined, null, false].includes(child)));
   return element;
 }
-
 /** An element of a drawing. Its namespace is read from the page, which so names no address at all. */
 function drawn(/** @type {string} */ tag, /** @type {Record<string, any>} */ attributes) {
-  const element = document.createElementNS(/** @type {Element} */ (document.getElementById('drawing')).namespaceURI,
-    tag);
+  const element = document.createElementNS(document.getElementById('drawing')?.namespaceURI ?? null, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
   return element;
 }
 
-/** Controls, characters without width, those that turn the direction, and halves of characters. */
-const disguises = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
+/** What the pointer is pressed on. It must still be there when the pointer is let go, or there is no click. */
+const pressed = { on: /** @type {any} */ (null), waiting: new Map() };
+addEventListener('pointerdown', (event) => { pressed.on = event.target; }, true);
+const release = () => {
+  const tasks = [...pressed.waiting.values()];
+  pressed.on = null;
+  pressed.waiting.clear();
+  for (const task of tasks) task();
+};
+// The click comes right after the pointer is let go.
+for (const name of ['pointerup', 'pointercancel', 'dragend', 'contextmenu', 'blur'])
+  addEventListener(name, () => setTimeout(release));
+/** Does something with an element as soon as nothing in it is pressed; of several such things, the last. */
+function whenFree(/** @type {HTMLElement} */ element, /** @type {() => void} */ task) {
+  if (pressed.on && element.contains(pressed.on)) pressed.waiting.set(element, task); else task();
+}
+
+/** The data that elements show. */
+const drawings = new WeakMap();
+/** Shows in an element what `make` makes of the data, if that is not what it shows. What has the focus keeps it, and
+ *  what is scrolled stays; where what had the focus is gone, what is chosen has it, or the heading. */
+function draw(/** @type {HTMLElement} */ element, /** @type {any} */ data, /** @type {() => any} */ make) {
+  if (drawings.has(element) && same(drawings.get(element), data)) return;
+  drawings.set(element, data);
+  whenFree(element, () => {
+    const nameOf = (each) => JSON.stringify([each.tagName, each.dataset, each.getAttribute('aria-label'),
+      each.closest('[data-field]')?.dataset.field]);
+    const alike = (each) =>
+      [...element.querySelectorAll(each.tagName)].filter((other) => nameOf(other) === nameOf(each));
+    const focused = element.contains(document.activeElement) ? document.activeElement : null;
+    const nth = focused ? alike(focused).indexOf(focused) : 0;
+    const scrolled = element.querySelector('.body')?.scrollTop;
+    fill(element, make());
+    const body = element.querySelector('.body');
+    if (body && scrolled) body.scrollTop = scrolled;
+    if (!focused || element.contains(document.activeElement)) return;
+    const heir = alike(focused)[nth] ?? element.querySelector('[aria-selected=true], h2') ?? element;
+    if (heir.tabIndex < 0) heir.tabIndex = -1;
+    heir.focus({ preventScroll: true });
+  });
+}
+const failure = (/** @type {string} */ message) => h('p', { class: 'bad', role: 'alert' }, message);
+
+// MARK: Small tools
+
+/** Controls, characters without width, those that turn the direction, halves of characters; and joiners, unless they
+ *  join something, as in many scripts and emoji. */
+const disguises = new RegExp(['[\\p{Cc}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e]',
+  '[\\u2060-\\u206f\\u3164\\ufeff\\ufff9-\\ufffb]', '\\p{Cs}', '(?<!\\P{ASCII})[\\u200c\\u200d]',
+  '[\\u200c\\u200d](?!\\P{ASCII})'].join('|'), 'gu');
 /** A text on one line, cut, with everything visible that would hide or turn around what stands beside it. */
 function shown(/** @type {unknown} */ text, most = bounds.cell) {
   const whole = String(text);
@@ -262,85 +337,105 @@ function shown(/** @type {unknown} */ text, most = bounds.cell) {
       : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return whole.length > most ? `${cut}… (${number(whole.length)} characters)` : cut;
 }
-
 /** A value of a record or a result in one line. */
 function brief(/** @type {any} */ value, most = bounds.cell) {
   if (value === undefined) return 'nothing';
   if (typeof value === 'string') return shown(value.length > most ? value : JSON.stringify(value), most);
-  if (value === null || typeof value !== 'object') return String(value);
+  if (!isObject(value)) return exactly(value) ?? String(value);
   if (typeof value.ref === 'string') return `→ ${shown(value.ref, 60)}`;
   if (Array.isArray(value.refs)) return counted(value.refs.length, 'link');
   if (Array.isArray(value)) return counted(value.length, 'item');
   return shown(JSON.stringify('value' in value ? value.value : value), most);
 }
-
-/** What a change of a list did: `at 2: +a −b`, with the ids that are known. */
-const spliced = (/** @type {any[]} */ [start, deleted, ids]) =>
-  `at ${start}: ${[deleted ? `${deleted} removed` : '', ids.length ? `+ ${namesOf(ids)}` : ''].filter(Boolean).join(', ')}`;
-const namesOf = (/** @type {any[]} */ ids) =>
-  ids.slice(0, 20).map((id) => shown(id, 60)).join(' ') + (ids.length > 20 ? ` and ${number(ids.length - 20)} more` : '');
-
+/** What a change of a list did: `at 2: 1 removed, + a`, with the ids that are known. */
+function spliced(/** @type {[number, number, string[]]} */ [start, deleted, ids]) {
+  const names = ids.slice(0, 20).map((id) => shown(id, 60)).join(' ');
+  const added = ids.length > 20 ? `${names} and ${number(ids.length - 20)} more` : names;
+  return `at ${start}: ${[deleted && `${deleted} removed`, added && `+ ${added}`].filter(Boolean).join(', ')}`;
+}
+const joined = (...parts) => parts.filter(Boolean).join(' · ');
 const number = (/** @type {number} */ value) => value.toLocaleString('en-US');
 const counted = (/** @type {number} */ count, /** @type {string} */ one, more = `${one}s`) =>
   `${number(count)} ${count === 1 ? one : more}`;
-const typeOf = (/** @type {unknown} */ value) => (value === null ? 'null' : typeof value);
+const typeOf = (/** @type {unknown} */ value) =>
+  (value === null ? 'null' : exactly(value) === undefined ? typeof value : 'number');
 const clock = (/** @type {string | number | undefined} */ time) => {
   const date = new Date(time ?? NaN);
-  return Number.isNaN(date.getTime()) ? ''
-    : `${date.toLocaleDateString('sv')} ${date.toLocaleTimeString('sv')}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+  if (Number.isNaN(date.getTime())) return '';
+  const milliseconds = String(date.getMilliseconds()).padStart(3, '0');
+  return `${date.toLocaleDateString('sv')} ${date.toLocaleTimeString('sv')}.${milliseconds}`;
 };
-const isObject = (/** @type {unknown} */ value) => typeof value === 'object' && value !== null;
-const messageOf = (/** @type {any} */ error) =>
-  shown(error instanceof TypeError && /fetch/i.test(error.message) ? 'The server does not answer.' : error?.message
-  ?? error, 2_000);
-
+const isObject = (/** @type {any} */ value) => typeof value === 'object' && value !== null && !exactly(value);
+const messageOf = (/** @type {any} */ error) => shown(error instanceof TypeError && /fetch/i.test(error.message)
+  ? 'The server is not answering.' : error?.message ?? error, 2_000);
+/** Numbers that JavaScript would write in another way, such as 1.0 or 9007199254740993, keep their text.
+ *  @type {(value: any) => string | undefined} */
+const exactly = (value) => (/** @type {any} */ (JSON).isRawJSON?.(value) ? value.rawJSON : undefined);
+/** Where a number may be of that kind. Mostly there is none, and then reading is much faster. */
+const unusual = /[:,[]\s*-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0[,\]}\s]|(?<=-)0[,\]}\s])/;
+/** What a text in JSON says, to the last digit.
+ *  @returns {any} */
+function parsed(/** @type {string} */ text) {
+  // @ts-ignore: newer than the checker.
+  if (!JSON.rawJSON || !unusual.test(text)) return JSON.parse(text);
+  // @ts-ignore
+  return JSON.parse(text, (_, value, { source }) =>
+    // @ts-ignore
+    (typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value));
+}
 /** Whether two values of JSON are the same.
  *  @type {(a: any, b: any) => boolean} */
 const same = (a, b) => {
   if (a === b) return true;
-  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false;
+  if (!isObject(a) || !isObject(b)) return exactly(a) !== undefined && exactly(a) === exactly(b);
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]));
 };
-
-/** Runs only the newest of its tasks: one that begins cancels the one before, whose outcome nobody hears of. */
-class Newest {
-  /** @type {AbortController | null} */ #running = null;
-  cancel() { this.#running?.abort(); this.#running = null; }
-  /** Whether the task came to its end: false if a newer one took its place. */
-  async run(/** @type {(signal: AbortSignal) => Promise<void>} */ task,
-    /** @type {(message: string) => void} */ failed, delay = 0) {
-    this.cancel();
-    const { signal } = this.#running = new AbortController();
-    try {
-      if (delay) await new Promise((proceed) => setTimeout(proceed, delay));
-      if (signal.aborted) return false;
-      await task(signal);
-    } catch (error) {
-      if (!signal.aborted) failed(messageOf(error));
-    }
-    return !signal.aborted;
-  }
-}
-
+/** An id that nobody else has. */
+const freshID = () => Array.from(crypto.getRandomValues(new Uint8Array(16)),
+  (byte) => byte.toString(16).padStart(2, '0')).join('');
 /** Runs a task once when the calls have paused. */
 const later = (/** @type {() => void} */ task, /** @type {number} */ delay) => {
   let timer = 0;
   return () => { clearTimeout(timer); timer = setTimeout(task, delay); };
 };
 
+/** What a place of the page waits for: only the newest task counts. One that begins cancels the one before, whose
+ *  outcome nobody hears of. */
+class Newest {
+  /** @type {AbortController | null} */ #running = null;
+  cancel() { this.#running?.abort(); this.#running = null; }
+  async run(/** @type {(signal: AbortSignal) => Promise<any>} */ task, /** @type {(message: string) => void} */ failed,
+    delay = 0) {
+    this.cancel();
+    const { signal } = this.#running = new AbortController();
+    try {
+      if (delay) await new Promise((proceed) => setTimeout(proceed, delay));
+      if (!signal.aborted) await task(signal);
+    } catch (error) {
+      if (!signal.aborted) failed(messageOf(error));
+    }
+  }
+}
+
 /** What the browser keeps for this page. The token is never among it. */
 const kept = {
   read(/** @type {string} */ name) {
     try { return JSON.parse(localStorage.getItem(`relay-explorer.${name}`) ?? 'null'); } catch { return null; }
   },
+  /** A list that was kept, without what does not look like a document. */
+  documents(/** @type {any} */ list, /** @type {number} */ most) {
+    const isDocument = (each) => typeof each?.text === 'string' && typeof each?.variables === 'string';
+    return Array.isArray(list) ? list.filter(isDocument).slice(0, most) : [];
+  },
   write(/** @type {string} */ name, /** @type {unknown} */ value) {
     const text = JSON.stringify(value);
     if (text.length > bounds.keptCharacters)
-      return tell(`Your ${name} are too long for the browser's storage, and will not be there the next time.`);
+      return tell(`The ${name} of this page: too large for the browser's storage, so not kept for the next time.`);
     try {
       localStorage.setItem(`relay-explorer.${name}`, text);
-    } catch { tell(`The browser does not let this page keep your ${name}.`); }
+    } catch { tell(`The browser does not let this page keep its ${name}.`); }
   },
 };
 
@@ -348,29 +443,29 @@ const kept = {
 const tell = (/** @type {string} */ text) => document.dispatchEvent(new CustomEvent('tell', { detail: text }));
 
 /** Shows a dialog, and removes it when it is closed. */
-function converse(/** @type {string} */ label, /** @type {any[]} */ ...children) {
+function converse(/** @type {string} */ label, ...children) {
   const dialog = h('dialog', { 'aria-label': label, test: 'dialog', onclose: () => dialog.remove() },
     h('div', { class: 'row' }, h('h2', { class: 'grow' }, label),
-      h('button', { class: 'bare', 'aria-label': 'Close', test: 'dialog-close', onclick: () => dialog.close() }, '✕')),
-      ...children);
+      h('button', { class: 'bare', 'aria-label': 'Close', test: 'dialog-close', onclick: () => dialog.close() },
+        '✕')),
+    ...children);
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
 }
-
 /** The whole of a text, in a dialog; of a very long one the beginning, and all of it as a file. */
 function showText(/** @type {string} */ label, /** @type {string} */ text) {
-  const isLong = text.length > bounds.text;
-  converse(label, h('textarea',
-    { readonly: true, 'aria-label': label, test: 'whole-text', dir: 'auto',
-    value: isLong ? text.slice(0, bounds.text) : text }),
+  converse(label,
+    h('textarea', { readonly: true, 'aria-label': label, test: 'whole-text', dir: 'auto',
+      value: text.slice(0, bounds.text) }),
     h('div', { class: 'row' },
       h('span', { class: 'quiet grow' },
-      isLong ? `The first ${number(bounds.text)} of ${number(text.length)} characters.`
-      : `${number(text.length)} characters.`),
+        `${text.length > bounds.text ? `The first ${number(bounds.text)} of ` : ''}${number(text.length)} characters.`),
       h('button', { onclick: () => save('value.txt', text) }, 'Save as a file')));
 }
-
+/** What is too long for its place has a button that shows all of it. */
+const showAll = (/** @type {string} */ label, /** @type {string} */ whole) => whole.length > bounds.cell
+  && [' ', h('button', { class: 'link', onclick: () => showText(label, whole) }, 'Show all')];
 /** Hands a text to the user as a file. */
 function save(/** @type {string} */ name, /** @type {string} */ text) {
   const address = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
@@ -385,123 +480,174 @@ const place = {
     return { part, parameters: new URLSearchParams(query) };
   },
   text(/** @type {string} */ part, /** @type {Record<string, any>} */ parameters) {
-    const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null
-      && value !== '');
-    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
-    return `#${part}${given.length ? `?${query}` : ''}`;
+    const query = new URLSearchParams(Object.entries(parameters)
+      .filter(([, value]) => value !== undefined && value !== null && value !== '')
+      .map(([name, value]) => [name, String(value)])).toString();
+    return query ? `#${part}?${query}` : `#${part}`;
   },
   go(/** @type {string} */ part, parameters = {}) { location.hash = place.text(part, parameters); },
 };
+/** Shows a record's page, now. */
+const showRecord = (/** @type {string} */ record) => place.go('data', { record });
 
 // MARK: The server
 
 /** The one WebSocket of the page, as graphql-transport-ws says. When it breaks it is opened again, and what was asked
  *  continues: subscriptions after their last event, queries from the start, mutations under their id, so that each is
- *  carried out once. It tells `state`, `head` (the newest event that is known of) and `back`. */
+ *  carried out once. It tells `state`, `head` (the newest event that is known of), `back`, and `other` when somebody
+ *  else's token is used. */
 class Connection extends EventTarget {
   /** @type {'connecting' | 'open' | 'waiting' | 'refused'} */ state = 'connecting';
-  token = ''; reason = ''; retryAt = 0; head = 0; log = '';
+  token = ''; reason = ''; retryAt = 0; first = 1; head = 0; log = '';
   /** @type {WebSocket | null} */ #socket = null;
-  /** @type {Map<string, { id: string, payload: Payload, sink: Sink, cursor: string }>} */ #operations = new Map();
-  #next = 1; #tries = 0; #timer = 0; #heard = 0; #wasOpen = false;
-  #client = Array.from(crypto.getRandomValues(new Uint8Array(16)),
-    (byte) => byte.toString(16).padStart(2, '0')).join('');
+  /** @type {Map<string, { id: string, payload: Payload, sink: Sink, isSafe: boolean, cursor: string, sent: number,
+   *    wasLost: boolean }>} */ #operations = new Map();
+  #client = freshID(); #next = 1; #tries = 0; #timer = 0; #heard = 0; #opened = 0; #cursor = '';
 
   constructor() {
     super();
     addEventListener('online', () => this.state === 'waiting' && this.connect());
     // The server sends something every 15 seconds. A connection that is silent for much longer is dead.
-    setInterval(() => this.state === 'open' && Date.now() - this.#heard > 50_000 && this.#lose(null), 5_000);
+    setInterval(() => {
+      const most = { open: 50_000, connecting: 20_000 }[/** @type {string} */ (this.state)];
+      if (most && Date.now() - this.#heard > most) this.#lose(0, '');
+    }, 5_000);
   }
 
   /** Connects now, with the token as it is. */
   connect() {
     clearTimeout(this.#timer);
-    const old = this.#socket;
-    this.#socket = null;
-    old?.close(1000);
-    if (this.state === 'open') this.#dropped();
+    this.#leave();
+    this.#heard = Date.now();
     const address = new URL('/graphql', location.origin);
     address.protocol = address.protocol.replace('http', 'ws');
     const socket = this.#socket = new WebSocket(address, 'graphql-transport-ws');
     socket.onopen = () => socket.send(JSON.stringify({ type: 'connection_init',
       payload: this.token ? { token: this.token } : {} }));
-    socket.onmessage = (event) => socket === this.#socket && this.#receive(JSON.parse(event.data), event.data.length);
-    socket.onclose = (event) => socket === this.#socket && this.#lose(event);
+    socket.onmessage = ({ data }) => socket === this.#socket && this.#receive(parsed(data), data.length);
+    socket.onclose = ({ code, reason }) => socket === this.#socket && this.#lose(code, reason);
     this.#become('connecting');
   }
+  /** Connects with a token. What was asked with another one ends: it would go on in somebody else's name. */
+  enter(/** @type {string} */ token) {
+    const isOther = this.#opened > 0 && token !== this.token;
+    this.token = token;
+    if (isOther) {
+      this.#leave();
+      [this.#opened, this.first, this.head, this.log] = [0, 1, 0, ''];
+      for (const { id, isSafe } of [...this.#operations.values()]) {
+        const outcome = isSafe ? 'This has ended.' : 'It is unknown whether this was carried out.';
+        this.#fail(id, `Another token is in use. ${outcome}`);
+      }
+      this.dispatchEvent(new Event('other'));
+    }
+    this.connect();
+  }
 
-  /** Starts an operation; what it returns ends it. */
-  start(/** @type {Payload} */ payload, /** @type {Sink} */ sink, isMutation = false) {
+  /** Starts an operation; what it returns ends it. One that is not surely safe to repeat gets an id. */
+  start(/** @type {Payload} */ payload, /** @type {Sink} */ sink, isSafe = true) {
     const id = String(this.#next++);
-    if (isMutation)
-      payload = { ...payload, extensions: { relay: { ...payload.extensions?.relay,
-      mutationId: `${this.#client}:${id}` } } };
-    const operation = { id, payload, sink, cursor: '' };
+    const named = isSafe ? payload : withRelay(payload, { mutationId: `${this.#client}:${id}` });
+    const operation = { id, payload: named, sink, isSafe, cursor: '', sent: 0, wasLost: false };
     this.#operations.set(id, operation);
     if (this.state === 'open') this.#subscribe(operation);
     return () => { if (this.#operations.delete(id) && this.state === 'open') this.#send({ id, type: 'complete' }); };
   }
-
-  /** The single result of a query. */
+  /** The single result of a query.
+   *  @returns {Promise<any>} */
   ask(/** @type {Payload} */ payload, /** @type {AbortSignal | undefined} */ signal = undefined) {
-    return /** @type {Promise<any>} */ (new Promise((resolve, reject) => {
-      /** @type {any} */ let result = null;
-      const stop = this.start(payload, { next: (next) => {
-        result = next;
-      }, failed: (errors) => reject(new Error(errors[0]?.message)), done: () => resolve(result) });
+    return new Promise((resolve, reject) => {
+      let result = null;
+      const stop = this.start(payload, { next: (next) => { result = next; }, done: () => resolve(result),
+        failed: (errors) => reject(new Error(errors[0]?.message)) });
       signal?.addEventListener('abort', () => { stop(); reject(signal.reason); });
-    }));
+    });
+  }
+  /** Learns how far the log has come. */
+  pulse() { return this.ask({ query: '{ __typename }' }).catch(() => {}); }
+  /** Takes from an answer's head which events there are. */
+  hear(/** @type {Headers} */ headers) {
+    const [first, last] = ['relay-first-event', 'relay-last-event'].map((name) => Number(headers.get(name)));
+    const isNew = (first && first !== this.first) || last > this.head;
+    if (first) this.first = first;
+    this.head = Math.max(this.head, last || 0);
+    if (isNew) this.dispatchEvent(new Event('head'));
   }
 
-  #send(/** @type {object} */ message) { this.#socket?.send(JSON.stringify(message)); }
+  #send(/** @type {object} */ message) {
+    const text = JSON.stringify(message);
+    this.#socket?.send(text);
+    return text.length;
+  }
   #become(/** @type {Connection['state']} */ state, reason = '') {
     this.state = state;
     this.reason = reason;
     this.dispatchEvent(new Event('state'));
   }
-  #subscribe(/** @type {{ id: string, payload: Payload, cursor: string }} */ { id, payload, cursor }) {
-    const extensions = cursor ? { relay: { ...payload.extensions?.relay, resume: cursor } } : payload.extensions;
-    this.#send({ id, type: 'subscribe', payload: { ...payload, extensions } });
+  #subscribe(/** @type {any} */ operation) {
+    const { id, payload, cursor } = operation;
+    const whole = cursor ? withRelay(payload, { resume: cursor }) : payload;
+    operation.sent = this.#send({ id, type: 'subscribe', payload: whole });
+    // Before its first event a stream resumes where the connection was when it began.
+    if (operation.sink.resumed) operation.cursor ||= this.#cursor;
+  }
+  #fail(/** @type {string} */ id, /** @type {string} */ message) {
+    const operation = this.#operations.get(id);
+    this.#operations.delete(id);
+    operation?.sink.failed([{ message }]);
   }
   #sees(/** @type {string} */ cursor) {
+    if (!this.#cursor) for (const each of this.#operations.values()) if (each.sink.resumed) each.cursor ||= cursor;
+    this.#cursor = cursor;
     const [store, epoch, sequence] = cursor.split('-');
-    const head = parseInt(sequence, 16);
+    const head = parseInt(sequence ?? '', 16);
     if (!(head > this.head) && this.log === `${store}-${epoch}`) return;
-    this.log = `${store}-${epoch}`;
-    this.head = head;
+    [this.log, this.head] = [`${store}-${epoch}`, head];
     this.dispatchEvent(new Event('head'));
   }
 
   #receive(/** @type {any} */ message, /** @type {number} */ characters) {
     this.#heard = Date.now();
     const operation = this.#operations.get(message.id);
-    const recovered = message.payload?.extensions?.relay?.recovered;
-    const cursor = message.payload?.extensions?.relay?.cursor ?? message.payload?.relay?.cursor;
+    const relay = message.payload?.extensions?.relay;
+    const cursor = relay?.cursor ?? message.payload?.relay?.cursor;
     switch (message.type) {
     case 'connection_ack': {
-      const isBack = this.#wasOpen;
-      this.#tries = 0;
-      this.#wasOpen = true;
-      // First what was waiting: whoever hears of the new state starts more.
-      for (const waiting of this.#operations.values()) this.#subscribe(waiting);
+      const isBack = this.#opened > 0;
+      const waiting = [...this.#operations.values()];
+      this.#opened = Date.now();
+      this.state = 'open';
+      // First how far the log is, so that every stream knows where it began; then what was waiting.
+      this.pulse();
+      for (const each of waiting) {
+        if (each.wasLost && each.sink.resumed && !each.cursor) each.sink.resumed(false, 0);
+        this.#subscribe(each);
+      }
       if (isBack) this.dispatchEvent(new Event('back'));
       this.#become('open');
       break;
     }
     case 'ping':
       this.#send({ type: 'pong' });
-      if (cursor) for (const each of this.#operations.values()) if (each.cursor) each.cursor = cursor;
+      // Everything up to there has been delivered.
+      if (cursor) for (const each of this.#operations.values()) if (each.sink.resumed) each.cursor = cursor;
       break;
     case 'next':
-      if (operation && cursor && operation.sink.resumed) operation.cursor = cursor;
-      if (operation && recovered !== undefined) operation.sink.resumed?.(recovered, sequenceOf(message.payload));
-      else operation?.sink.next(message.payload, characters);
+      if (!operation) break;
+      operation.sent = 0;
+      if (cursor && operation.sink.resumed) operation.cursor = cursor;
+      if (relay?.recovered !== undefined) operation.sink.resumed?.(relay.recovered, sequenceOf(message.payload));
+      else operation.sink.next(message.payload, characters);
       break;
     case 'error': {
-      const resume = message.payload[0]?.extensions?.code === 'SLOW_CONSUMER'
-        && message.payload[0].extensions.relay?.cursor;
-      if (operation && resume) { operation.cursor = resume; this.#subscribe(operation); break; }
+      const { code, relay: where } = message.payload[0]?.extensions ?? {};
+      const resume = ['SLOW_CONSUMER', 'OVERLOADED'].includes(code) && (where?.cursor ?? operation?.cursor);
+      if (operation?.sink.resumed && resume) {
+        operation.cursor = resume;
+        setTimeout(() => this.#operations.has(message.id) && this.state === 'open' && this.#subscribe(operation),
+          code === 'OVERLOADED' ? 1_000 + Math.random() * 4_000 : 0);
+        break;
+      }
       this.#operations.delete(message.id);
       operation?.sink.failed(message.payload);
       break;
@@ -514,15 +660,29 @@ class Connection extends EventTarget {
     if (cursor && operation?.payload.extensions?.relay.at === undefined) this.#sees(cursor);
   }
 
-  #dropped() { for (const { sink } of this.#operations.values()) sink.lost?.(); }
-  #lose(/** @type {CloseEvent | null} */ event) {
-    if (this.state === 'open') this.#dropped();
+  /** Leaves the connection there is, whatever state that is in. */
+  #leave() {
+    const socket = this.#socket;
     this.#socket = null;
-    const code = event?.code ?? 0;
+    this.#cursor = '';
+    socket?.close();
+    if (this.state !== 'open') return;
+    this.state = 'connecting';
+    for (const each of this.#operations.values()) { each.wasLost = true; each.sink.lost?.(); }
+  }
+  #lose(/** @type {number} */ code, /** @type {string} */ reason) {
+    const wasOpen = this.state === 'open';
+    this.#leave();
     if (code >= 4400 && code < 4500 && code !== 4408) {
-      return this.#become('refused',
-        code === 4403 || code === 4401 ? '' : event?.reason || `The server closed the connection with ${code}.`);
+      const isToken = code === 4403 || code === 4401;
+      return this.#become('refused', isToken ? '' : reason || `The server closed the connection with ${code}.`);
     }
+    // Too large for the server. Sent again, it would end the next connection as well.
+    if (code === 1009) {
+      const [largest] = [...this.#operations.values()].sort((a, b) => b.sent - a.sent);
+      if (largest) this.#fail(largest.id, 'This is larger than what the server takes (--max-message-bytes).');
+    }
+    if (wasOpen && Date.now() - this.#opened > 10_000) this.#tries = 0;
     const wait = Math.min(250 * 2 ** this.#tries++, 5_000) * (0.5 + Math.random() / 2);
     this.retryAt = Date.now() + wait;
     this.#timer = setTimeout(() => this.connect(), wait);
@@ -530,11 +690,16 @@ class Connection extends EventTarget {
   }
 }
 const server = new Connection();
+/** A request with more that only this server understands.
+ *  @returns {Payload} */
+const withRelay = (/** @type {Payload} */ payload, /** @type {object} */ more) =>
+  ({ ...payload, extensions: { relay: { ...payload.extensions?.relay, ...more } } });
 /** The sequence of the event that a result shows. */
 const sequenceOf = (/** @type {any} */ payload) =>
   parseInt(String(payload?.extensions?.relay?.cursor ?? '').split('-')[2] ?? '', 16) || 0;
 
-/** Asks one of the server's own paths, and reads its answer to the end. */
+/** Asks one of the server's own paths, and reads its answer to the end. `next` is the address of its next page, if
+ *  there may be one. */
 async function answerOf(/** @type {string} */ path, /** @type {Record<string, any>} */ parameters = {},
   /** @type {AbortSignal | undefined} */ signal = undefined, /** @type {object | undefined} */ body = undefined) {
   const address = new URL(path, location.origin);
@@ -542,33 +707,64 @@ async function answerOf(/** @type {string} */ path, /** @type {Record<string, an
     if (value !== undefined && value !== null && value !== '') address.searchParams.set(name, String(value));
   const headers = { ...(server.token && { authorization: `Bearer ${server.token}` }),
     ...(body && { 'content-type': 'application/json' }) };
-  const answer = await fetch(address,
-    { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body), cache: 'no-store',
-    credentials: 'omit', redirect: 'error', signal });
+  const { token } = server;
+  const answer = await fetch(address, { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body),
+    cache: 'no-store', credentials: 'same-origin', redirect: 'error', signal });
   const text = await answer.text();
-  if (answer.ok) return text;
-  let message = '';
-  try { message = JSON.parse(text).errors[0].message; } catch { /* Not every refusal has a body. */ }
-  throw new Error(message || { 401: 'This needs a token.', 403: 'You may not see this.',
-    404: 'This server does not answer this.', 413: 'This is too long.' }[answer.status]
-    || `The server answered ${answer.status}.`);
+  signal?.throwIfAborted();
+  if (server.token !== token) throw new Error('Another token is in use.');
+  if (!answer.ok) throw new Error(refusal(answer.status, text));
+  server.hear(answer.headers);
+  return { text, next: answer.headers.get('link')?.match(/<([^>]*)>; *rel="?next"?/)?.[1] ?? '' };
 }
-/** The lines of an answer that is one JSON object a line. */
-const lines = async (/** @type {string} */ path, /** @type {Record<string, any>} */ parameters = {},
-  /** @type {AbortSignal | undefined} */ signal = undefined) =>
-  (await answerOf(path, parameters, signal)).split('\n').filter(Boolean).map((line) => JSON.parse(line));
+function refusal(/** @type {number} */ status, /** @type {string} */ text) {
+  try { return JSON.parse(text).errors[0].message; } catch { /* Not every refusal has a body. */ }
+  return { 401: 'This needs a token.', 403: 'You may not see this.', 404: 'This server does not answer this.',
+    413: 'This is too long.' }[status] ?? `The server answered ${status}.`;
+}
+/** The lines of an answer, each one JSON object, and the address of the next page. If a page has fewer than `most`
+ *  lines, the next ones are fetched, too. */
+async function linesOf(/** @type {string} */ path, /** @type {Record<string, any>} */ parameters = {},
+  /** @type {AbortSignal | undefined} */ signal = undefined, most = 0) {
+  /** @type {any[]} */ const lines = [];
+  let next = path;
+  do {
+    const answer = await answerOf(next, next === path ? parameters : {}, signal);
+    for (const line of answer.text.split('\n')) if (line) lines.push(parsed(line));
+    next = answer.next;
+  } while (next && lines.length < most);
+  return { lines, next };
+}
+/** Hands the lines of all pages to the user as a file. */
+async function saveLines(/** @type {string} */ name, /** @type {string} */ path, /** @type {object} */ parameters,
+  /** @type {string} */ one, choose = (text) => text) {
+  try {
+    let text = '', next = path;
+    do {
+      const answer = await answerOf(next, next === path ? parameters : {});
+      text += choose(answer.text);
+      next = answer.next;
+    } while (next && text.length < bounds.file);
+    save(name, text);
+    const more = next ? '; there are more, which relay has on the command line' : '';
+    tell(`${counted(text.split('\n').length - 1, one)}${more}.`);
+  } catch (error) { tell(messageOf(error)); }
+}
 
 // MARK: Lists
 
 /** A list of any length, of which only what can be seen is in the page. One element has the keyboard; `open` (Enter or
- *  a click), `move` and `fold` (Left and Right) say what was done with it, `seen` which rows are in sight. */
+ *  a click), `move` and `fold` (Left and Right) say with which item something was done, `seen` which rows are in sight.
+ *  Where items have keys, the one with the keyboard and those in sight stay where they are when others come and go. */
 class Rows extends HTMLElement {
   height = 22; count = 0; active = 0;
-  /** @type {(index: number) => HTMLElement} */ make = () => h('div');
-  /** @type {(index: number) => boolean} */ isSelected = () => false;
+  /** @type {(index: number) => any} */ item = (index) => index;
+  /** @type {(item: any, index: number) => HTMLElement} */ make = () => h('div');
+  /** @type {(item: any, index: number) => boolean} */ isSelected = () => false;
+  /** @type {((item: any) => unknown) | null} */ key = null;
   #space = h('div', { class: 'space', role: 'none' });
   /** @type {Map<number, HTMLElement>} */ #made = new Map();
-  #isHeld = false; #isLate = false; #isAsked = false;
+  #isAsked = false;
   static #lists = 0;
   #name = `list${++Rows.#lists}`;
 
@@ -579,18 +775,12 @@ class Rows extends HTMLElement {
     this.addEventListener('scroll', () => this.#draw(), { passive: true });
     this.addEventListener('keydown', (event) => this.#key(event));
     this.addEventListener('focus', () => this.#draw());
-    // What is pressed must still be there when the pointer is let go, however often the list is drawn meanwhile.
-    this.addEventListener('pointerdown', () => {
-      this.#isHeld = true;
-      addEventListener('pointerup', () => setTimeout(() => this.#release()), { once: true });
-    });
-    this.addEventListener('click', (event) => {
-      const row = /** @type {HTMLElement} */ (event.target).closest('[data-index]');
-      if (row && !/** @type {HTMLElement} */ (event.target).closest('button')) {
-        this.active = Number(/** @type {HTMLElement} */ (row).dataset.index);
-        this.#emit('open');
-        this.refresh();
-      }
+    this.addEventListener('click', ({ target }) => {
+      const row = /** @type {HTMLElement} */ (target).closest('[data-index]');
+      if (!row || /** @type {HTMLElement} */ (target).closest('button')) return;
+      this.active = Number(/** @type {HTMLElement} */ (row).dataset.index);
+      this.#emit('open');
+      this.refresh();
     });
     new ResizeObserver(() => this.#drawSoon()).observe(this);
   }
@@ -600,24 +790,40 @@ class Rows extends HTMLElement {
     element.classList.add('head');
     this.prepend(element);
   }
-  /** Shows `count` rows, each made anew. */
-  show(/** @type {number} */ count) {
-    this.count = count;
-    this.active = Math.max(0, Math.min(this.active, count - 1));
-    this.#space.style.height = `${this.#tall}px`;
-    if (this.getAttribute('role') === 'grid') this.setAttribute('aria-rowcount', String(count + 1));
-    this.refresh();
+  /** Shows `count` rows; `item` says what each is about, for as long as they are shown. */
+  show(/** @type {number} */ count, item = this.item) {
+    whenFree(this, () => {
+      const top = this.scrollTop > 0 ? Math.ceil(this.scrollTop * this.#scale / this.height) : 0;
+      const keyOf = (index) => (this.key && index > 0 && index < this.count ? this.key(this.item(index)) : undefined);
+      const [active, first] = [keyOf(this.active), keyOf(top)];
+      [this.count, this.item] = [count, item];
+      let shift = 0;
+      for (let index = 0; this.key && (active ?? first) !== undefined && index < count; index += 1) {
+        const key = this.key(item(index));
+        if (key === active) this.active = index;
+        if (key === first) shift = index - top;
+      }
+      this.active = Math.max(0, Math.min(this.active, count - 1));
+      this.#space.style.height = `${this.#tall}px`;
+      if (shift) this.scrollTop += shift * this.height / this.#scale;
+      if (this.getAttribute('role') === 'grid') this.setAttribute('aria-rowcount', String(count + 1));
+      this.refresh();
+    });
   }
+  /** Makes the rows anew. */
   refresh() {
-    if (this.#isHeld) { this.#isLate = true; return; }
-    for (const row of this.#made.values()) row.remove();
-    this.#made.clear();
-    this.#drawSoon();
+    whenFree(this, () => {
+      for (const row of this.#made.values()) row.remove();
+      this.#made.clear();
+      this.#drawSoon();
+    });
   }
+  /** Whether the last row is in sight. */
+  get isAtEnd() { return this.scrollTop + this.clientHeight + this.height >= this.scrollHeight; }
   /** Scrolls until a row can be seen. */
   reveal(/** @type {number} */ index, isCentred = false) {
     const room = this.clientHeight - this.#headHeight;
-    const at = /** @type {number} */ (this.#offset(index));
+    const at = this.#offset(index);
     const isAbove = at < 0, isBelow = at + this.height > room;
     if (isAbove || isBelow)
       this.scrollTop = (index * this.height - (isCentred ? room / 2 : isAbove ? 0 : room - this.height)) / this.#scale;
@@ -637,12 +843,10 @@ class Rows extends HTMLElement {
   get #scale() {
     return Math.max(1, (this.count * this.height - this.clientHeight) / Math.max(1, this.#tall - this.clientHeight));
   }
-  /** How far below the list's top a row is.
-   *  @returns {number} */
+  /** How far below the list's top a row is. */
   #offset(/** @type {number} */ index) { return index * this.height - this.scrollTop * this.#scale; }
-  #release() { this.#isHeld = false; if (this.#isLate) { this.#isLate = false; this.refresh(); } }
-  #emit(/** @type {string} */ name, /** @type {any} */ detail = this.active) {
-    this.dispatchEvent(new CustomEvent(name, { detail }));
+  #emit(/** @type {string} */ name, detail = this.count ? this.item(this.active) : undefined) {
+    if (detail !== undefined) this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
   #draw() {
@@ -653,237 +857,241 @@ class Rows extends HTMLElement {
       row.remove();
       this.#made.delete(index);
     }
-    const role = this.getAttribute('role');
-    for (let index = first; index < last; index += 1) {
+    // From below, so that each has its place before the next one: who reads them reads them in order.
+    for (let index = last - 1; index >= first; index -= 1) {
       let row = this.#made.get(index);
       if (!row) {
-        row = this.make(index);
-        row.id = `${this.#name}-${index}`;
-        row.dataset.index = String(index);
-        row.setAttribute('role', role === 'tree' ? 'treeitem' : role === 'grid' ? 'row' : 'option');
-        if (role === 'grid') row.setAttribute('aria-rowindex', String(index + 2));
-        else if (role === 'listbox') {
-          row.setAttribute('aria-posinset', String(index + 1));
-          row.setAttribute('aria-setsize', String(this.count));
-        }
-        if (role !== 'tree' || this.isSelected(index))
-          row.setAttribute('aria-selected', String(this.isSelected(index)));
+        row = this.#makeRow(index);
         this.#made.set(index, row);
-        this.#space.append(row);
+        this.#space.insertBefore(row, this.#made.get(index + 1) ?? null);
       }
       row.classList.toggle('active', index === this.active);
       row.style.top = `${scale > 1 ? this.scrollTop + this.#offset(index) : index * this.height}px`;
     }
     const active = this.#made.get(this.active);
-    if (active)
-      this.setAttribute('aria-activedescendant', active.id); else this.removeAttribute('aria-activedescendant');
+    if (active) this.setAttribute('aria-activedescendant', active.id);
+    else this.removeAttribute('aria-activedescendant');
     this.#emit('seen', { first, last });
+  }
+  #makeRow(/** @type {number} */ index) {
+    const item = this.item(index);
+    const row = this.make(item, index);
+    const role = this.getAttribute('role');
+    const isSelected = this.isSelected(item, index);
+    row.id = `${this.#name}-${index}`;
+    row.dataset.index = String(index);
+    row.setAttribute('role', role === 'tree' ? 'treeitem' : role === 'grid' ? 'row' : 'option');
+    if (role !== 'tree' || isSelected) row.setAttribute('aria-selected', String(isSelected));
+    if (role === 'grid') row.setAttribute('aria-rowindex', String(index + 2));
+    if (role === 'listbox') {
+      row.setAttribute('aria-posinset', String(index + 1));
+      row.setAttribute('aria-setsize', String(this.count));
+    }
+    return row;
   }
 
   #key(/** @type {KeyboardEvent} */ event) {
     if (event.target !== this || event.ctrlKey || event.altKey || event.metaKey) return;
     const page = Math.max(1, Math.floor(this.clientHeight / this.height) - 2);
-    const steps = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page,
-      Home: -this.count, End: this.count });
-    if (event.key in steps) {
-      this.active = Math.max(0, Math.min(this.count - 1, this.active + /** @type {number} */ (steps[event.key])));
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.count,
+      End: this.count }[event.key];
+    if (step !== undefined) {
+      this.active = Math.max(0, Math.min(this.count - 1, this.active + step));
       this.reveal(this.active);
       this.#emit('move');
     } else if (event.key === 'Enter' || event.key === ' ') this.#emit('open');
-    else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
-      if (this.getAttribute('role') !== 'tree') return;
+    else if (/^Arrow(Left|Right)$/.test(event.key) && this.getAttribute('role') === 'tree')
       this.#emit('fold', event.key === 'ArrowRight');
-    }
     else return;
     event.preventDefault();
   }
 }
 
+/** Says that something differs from before, also to those who do not see colours. */
+const marked = (/** @type {string | null} */ mark) => mark && h('span', { class: 'seen-by-readers' }, `, ${mark}`);
 /** @typedef {{ key: string, path: string, depth: number, value: any, mark: string, was?: any, children: number,
  *    nth: number, of: number }} TreeRow */
 
 /** A value as a tree, with what changed since another value marked. */
 class Tree extends HTMLElement {
-  #list = /** @type {Rows} */ (h('relay-rows', { role: 'tree', test: 'tree' }));
+  /** @type {Rows} */ #list = h('relay-rows', { role: 'tree', test: 'tree' });
   /** @type {TreeRow[]} */ #rows = [];
   /** @type {Set<string>} */ #closed = new Set();
-  /** @type {any} */ #value; #before = /** @type {any} */ (undefined); #hasBefore = false; #filter = '';
+  #value = /** @type {any} */ (undefined); #before = /** @type {any[]} */ ([]); #filter = '';
 
   connectedCallback() {
     if (this.#list.isConnected) return;
     this.append(this.#list);
     this.#list.setAttribute('aria-label', this.getAttribute('label') ?? 'Result');
-    this.#list.make = (index) => this.#make(/** @type {TreeRow} */ (this.#rows[index]));
-    this.#list.addEventListener('open', () => this.#open());
-    this.#list.addEventListener('fold', (event) => this.#fold(/** @type {CustomEvent} */ (event).detail));
+    this.#list.make = (row) => this.#make(row);
+    this.#list.key = (row) => row.path;
+    this.#list.addEventListener('open', (/** @type {any} */ { detail }) => this.#open(detail));
+    this.#list.addEventListener('fold', (/** @type {any} */ { detail }) => this.#fold(detail));
   }
   /** Shows a value; with the one before it, what differs is marked. */
-  show(/** @type {any} */ value, /** @type {any[]} */ ...before) {
-    [this.#value, this.#before, this.#hasBefore] = [value, before[0], before.length > 0];
-    this.#list.show(this.#flatten());
+  show(/** @type {any} */ value, ...before) {
+    [this.#value, this.#before] = [value, before];
+    this.#draw();
   }
-  set filter(/** @type {string} */ text) { this.#filter = text.trim().toLowerCase(); this.#list.show(this.#flatten()); }
+  set filter(/** @type {string} */ text) { this.#filter = text.trim().toLowerCase(); this.#draw(); }
   /** How many rows differ from the value before. */
   get changes() { return this.#rows.filter((row) => row.mark && row.mark !== 'inside').length; }
 
+  #draw() {
+    const rows = this.#rows = this.#flatten();
+    this.#list.show(rows.length, (index) => rows[index]);
+  }
   #flatten() {
-    /** @type {TreeRow[]} */ const rows = this.#rows = [];
+    /** @type {TreeRow[]} */ const rows = [];
     const filter = this.#filter;
-    const idOf = (/** @type {any} */ item) => item?.id ?? item?.node?.id;
-    // Whether a row is wanted, by its filter, and whether it or something in it differs from before.
-    /** @type {(key: string, path: string, depth: number, value: any, was: any, had: boolean, nth: number, of: number,
-     *    isKept: boolean, isGone: boolean) => [boolean, boolean]} */
-    const walk = (key, path, depth, value, was, had, nth, of, isKept, isGone) => {
+    const hasBefore = this.#before.length > 0;
+    const idOf = (item) => item?.id ?? item?.node?.id;
+    /** Adds the row of a value and those of what is in it.
+     *  @returns {[boolean, boolean]} whether the filter wants any of them, and whether any differs from before */
+    const walk = (/** @type {Omit<TreeRow, 'mark' | 'children'>} */ place, /** @type {boolean} */ had,
+      /** @type {boolean} */ isKept, /** @type {boolean} */ isGone) => {
       if (rows.length >= bounds.rowsOfTree) return [false, false];
+      const { key, path, depth, value, was } = place;
       const isList = Array.isArray(value);
-      const canDescend = this.#hasBefore && had && !isGone && isObject(value) && isObject(was)
+      const isCompared = hasBefore && had && !isGone && isObject(value) && isObject(was)
         && Array.isArray(was) === isList;
       const keys = isObject(value) ? Object.keys(value) : [];
       const at = rows.length;
-      const row = { key, path, depth, value, was, nth, of, children: keys.length,
-        mark: isGone ? 'removed' : !this.#hasBefore ? '' : !had ? 'added' : canDescend || value === was ? ''
-        : 'changed' };
+      const mark = isGone ? 'removed' : !hasBefore ? '' : !had ? 'added' : isCompared || value === was ? '' : 'changed';
+      const row = { ...place, children: keys.length, mark };
       rows.push(row);
       const isFound = isKept || filter === '' || key.toLowerCase().includes(filter)
         || (!isObject(value) && String(value).toLowerCase().includes(filter));
       let isWanted = isFound;
+      const descend = (child, item, before, hadChild, nth, isGoneToo = isGone) => {
+        const there = { key: child, path: `${path}/${isGoneToo ? '-' : ''}${child}`, depth: depth + 1, value: item,
+          was: before, nth, of: keys.length };
+        const [isChildWanted, differs] = walk(there, hadChild, isFound && filter !== '', isGoneToo);
+        isWanted ||= isChildWanted;
+        if (differs && row.mark === '') row.mark = 'inside';
+      };
       if (this.#closed.has(path) && !filter) {
-        if (canDescend && !same(value, was)) row.mark = 'inside';
-      } else {
-        const descend = (/** @type {string} */ child, /** @type {any} */ item, /** @type {any} */ before,
-          /** @type {boolean} */ hadChild, /** @type {number} */ index, isGoneToo = isGone) => {
-          const [isChildWanted, differs] =
-            walk(child, `${path}/${isGoneToo ? '-' : ''}${child}`, depth + 1, item, before, hadChild, index,
-            keys.length, isFound && filter !== '', isGoneToo);
-          isWanted ||= isChildWanted;
-          if (differs && row.mark === '') row.mark = 'inside';
-        };
+        if (isCompared && !same(value, was)) row.mark = 'inside';
+      } else if (isCompared && isList) {
         // Items of lists are compared with the item of the same id, wherever it was.
-        const items = canDescend && isList
-          && new Map(was.map((/** @type {any} */ item, /** @type {number} */ index) => [idOf(item) ?? index, item]));
-        for (let index = 0; index < keys.length; index += 1) {
-          const child = /** @type {string} */ (keys[index]);
-          const id = items ? idOf(value[index]) ?? index : child;
-          const before = items ? items.get(id) : canDescend ? was[child] : undefined;
-          descend(child, value[child], before, items ? items.delete(id) : canDescend && Object.hasOwn(was, child),
-            index + 1);
-        }
-        if (items) for (const [id, item] of items) descend(`− ${shown(id, 60)}`, item, item, true, keys.length, true);
-        else if (canDescend)
-          for (const child in was)
+        /** @type {Map<any, any[]>} */ const items = new Map();
+        was.forEach((item, index) => {
+          const id = idOf(item) ?? index;
+          items.set(id, [...items.get(id) ?? [], item]);
+        });
+        value.forEach((item, index) => {
+          const there = items.get(idOf(item) ?? index) ?? [];
+          descend(String(index), item, there[0], there.length > 0, index + 1);
+          there.shift();
+        });
+        for (const [id, left] of items) for (const item of left)
+          descend(`− ${shown(id, 60)}`, item, item, true, keys.length, true);
+      } else {
+        keys.forEach((child, index) => descend(child, value[child], isCompared ? was[child] : undefined,
+          isCompared && Object.hasOwn(was, child), index + 1));
+        if (isCompared) for (const child of Object.keys(was))
           if (!Object.hasOwn(value, child)) descend(child, was[child], was[child], true, keys.length, true);
       }
       if (!isWanted) rows.length = at;
       return [isWanted, row.mark !== ''];
     };
-    if (isObject(this.#value)) {
-      const keys = Object.keys(this.#value);
-      const was = isObject(this.#before) ? this.#before : {};
-      keys.forEach((key, index) =>
-        walk(key, `/${key}`, 0, this.#value[key], was[key], Object.hasOwn(was, key), index + 1, keys.length, false,
-        false));
-    } else if (this.#value !== undefined) walk('', '/', 0, this.#value, this.#before, this.#hasBefore, 1, 1, false,
-      false);
-    if (rows.length >= bounds.rowsOfTree)
-      rows.push({ key: '', path: '', depth: 0,
-      value: `Only ${number(bounds.rowsOfTree)} rows are shown. Close some, or filter.`, mark: '', children: 0, nth: 1,
-      of: 1 });
-    return rows.length;
+    const [value, before] = [this.#value, this.#before[0]];
+    if (isObject(value)) Object.keys(value).forEach((key, index, { length: of }) => walk(
+      { key, path: `/${key}`, depth: 0, value: value[key], was: before?.[key], nth: index + 1, of },
+      isObject(before) && Object.hasOwn(before, key), false, false));
+    else if (value !== undefined)
+      walk({ key: '', path: '/', depth: 0, value, was: before, nth: 1, of: 1 }, hasBefore, false, false);
+    if (rows.length >= bounds.rowsOfTree) rows.push({ key: '', path: '', depth: 0, mark: '', children: 0, nth: 1, of: 1,
+      value: `Only ${number(bounds.rowsOfTree)} rows are shown. Close some, or filter.` });
+    return rows;
   }
 
   #make(/** @type {TreeRow} */ { key, path, depth, value, mark, was, children, nth, of }) {
     const isOpen = children > 0 && (!this.#closed.has(path) || this.#filter !== '');
-    const row = h('div', { 'aria-level': depth + 1, 'aria-posinset': nth, 'aria-setsize': of,
-      'aria-expanded': children > 0 ? isOpen : null, class: mark, 'data-mark': mark || null },
+    const row = h('div', { 'aria-level': depth + 1, 'aria-posinset': nth, 'aria-setsize': of, class: mark,
+      'aria-expanded': children > 0 ? isOpen : null, 'data-mark': mark || null },
       h('span', { class: 'indent' }),
-        h('span', { class: 'twist', 'aria-hidden': 'true' }, children > 0 ? (isOpen ? '▾' : '▸') : ''),
-      key !== '' && h('bdi', { class: 'key' }, shown(key, 80)), key !== '' && ': ');
-    if (isObject(value))
-      row.append(h('span', { class: 'quiet' },
-      Array.isArray(value) ? `[${number(children)}]` : children ? `{${number(children)}}` : '{}'));
-    else if (key === 'id' && typeof value === 'string' && mark !== 'removed')
-      row.append(h('button', { class: 'link', tabindex: -1, title: 'Show this record',
-      onclick: () => showRecord(value) }, h('bdi', {}, brief(value))));
-    else row.append(h('bdi', { class: `value-${typeOf(value)}` }, brief(value)));
-    if (mark === 'changed')
-      row.append(h('span', { class: 'quiet' }, '   was '), h('bdi', { class: 'quiet' }, brief(was, 60)));
-    if (mark === 'added' || mark === 'removed') row.append(h('span', { class: 'seen-by-readers' }, `, ${mark}`));
+      h('span', { class: 'twist', 'aria-hidden': 'true' }, children > 0 ? (isOpen ? '▾' : '▸') : ''),
+      key !== '' && [h('bdi', { class: 'key' }, shown(key, 80)), ': '],
+      isObject(value) ? h('span', { class: 'quiet' },
+        Array.isArray(value) ? `[${number(children)}]` : `{${children ? number(children) : ''}}`)
+      : key === 'id' && typeof value === 'string' && mark !== 'removed'
+        ? h('button', { class: 'link', tabindex: -1, title: 'Show this record', onclick: () => showRecord(value) },
+          h('bdi', {}, brief(value)))
+      : h('bdi', { class: `value-${typeOf(value)}` }, brief(value)),
+      mark === 'changed' && [h('span', { class: 'quiet' }, '   was '), h('bdi', { class: 'quiet' }, brief(was, 60))],
+      mark && mark !== 'changed' && marked(mark === 'inside' ? 'changed inside' : mark));
     row.style.setProperty('--depth', String(depth));
     return row;
   }
-  #open() {
-    const row = this.#rows[this.#list.active];
-    if (!row) return;
+  #open(/** @type {TreeRow} */ row) {
     if (row.children) this.#toggle(row);
     else if (row.key === 'id' && typeof row.value === 'string') showRecord(row.value);
     else if (typeof row.value === 'string') showText(shown(row.key || 'Value', 80), row.value);
   }
   #fold(/** @type {boolean} */ isRight) {
-    const row = this.#rows[this.#list.active];
-    if (!row) return;
+    const list = this.#list;
+    const row = list.item(list.active);
     if (row.children > 0 && this.#closed.has(row.path) === isRight) return this.#toggle(row);
-    let to = this.#list.active + 1;
-    if (!isRight)
-      for (to = this.#list.active - 1; to > 0 && /** @type {TreeRow} */ (this.#rows[to]).depth >= row.depth;) to -= 1;
     if (isRight && !row.children) return;
-    this.#list.active = Math.max(0, Math.min(to, this.#rows.length - 1));
-    this.#list.reveal(this.#list.active);
+    let to = list.active + (isRight ? 1 : -1);
+    while (!isRight && to > 0 && list.item(to).depth >= row.depth) to -= 1;
+    list.active = Math.max(0, Math.min(to, list.count - 1));
+    list.reveal(list.active);
   }
   #toggle(/** @type {TreeRow} */ row) {
     if (!this.#closed.delete(row.path)) this.#closed.add(row.path);
-    this.#list.show(this.#flatten());
+    this.#draw();
   }
 }
-/** Shows a record's page, now. */
-const showRecord = (/** @type {string} */ record) => place.go('data', { record });
 
 // MARK: Operations
 
 const keyword = /^(query|mutation|subscription|fragment|on|true|false|null)$/;
-const token = /(#[^\n]*)|("""[\s\S]*?(?:"""|$)|"(?:\\.|[^"\\\n])*"?)|(\$\w+)|(@\w+)|(-?\d[\d.eE+-]*)|(\w+)|([{}()[\]!:=|&]|\.\.\.)/g;
-/** The tokens of a document: enough for colours, and for where its operations begin. Its grammar is the server's. */
+const token = new RegExp([/(#[^\n\r]*)/, /("""(?:\\"""|[^])*?(?:"""|$)|"(?:\\.|[^"\\\n\r])*"?)/, /(\$\w+)/, /(@\w+)/,
+  /(-?\d[\d.eE+-]*)/, /(\w+)/].map(({ source }) => source).join('|'), 'g');
+/** The tokens of a document, for its colours. What it means, the server's parser says. */
 function* tokensOf(/** @type {string} */ text) {
   for (const match of text.matchAll(token)) {
-    const [all, comment, string, variable, directive, figure, name] = match;
-    const start = match.index ?? 0;
-    const kind = comment ? 'comment' : string ? 'literal' : variable ? 'variable' : directive ? 'keyword' : figure
-      ? 'number'
-      : name ? (keyword.test(name) ? 'keyword' : /^[A-Z]/.test(name) ? 'typename' : 'name') : 'mark';
-    yield { kind, text: all, start, end: start + all.length };
+    const [all, comment, string, variable, directive, figure, name = ''] = match;
+    const kind = comment ? 'comment' : string ? 'literal' : variable ? 'variable' : figure ? 'number'
+      : directive || keyword.test(name) ? 'keyword' : /^[A-Z]/.test(name) ? 'typename' : 'name';
+    yield { kind, text: all, start: match.index ?? 0, end: (match.index ?? 0) + all.length };
   }
+}
+/** What to call a document: its first operation or field. */
+function titleOf(/** @type {string} */ text) {
+  return [...tokensOf(text.slice(0, 2_000))].find(({ kind }) => kind === 'typename' || kind === 'name')?.text ?? '';
+}
+/** Where a line and a column of a text are. */
+function offsetOf(/** @type {string} */ text, line = 1, column = 1) {
+  let start = 0;
+  for (const end of text.matchAll(/\r\n|[\n\r]/g)) { if (line-- <= 1) break; start = (end.index ?? 0) + end[0].length; }
+  return Math.min(start + column - 1, text.length);
 }
 
-/** @typedef {{ kind: string, name: string, field: string, isLive: boolean, start: number, end: number }} Operation */
-/** The operations of a document, found by its braces. */
-function operationsOf(/** @type {string} */ text) {
-  /** @type {Operation[]} */ const found = [];
-  let depth = 0, inner = 0;
-  let current = /** @type {Operation | null} */ (null);
-  for (const { kind, text: word, start, end } of tokensOf(text)) {
-    if (kind === 'comment') continue;
-    if (word === '(' || word === '[') inner += 1;
-    if (word === ')' || word === ']') inner -= 1;
-    if (inner > 0) continue;
-    if (depth === 0 && !current && (word === '{' || /^(query|mutation|subscription|fragment)$/.test(word))) {
-      const begun = current = { kind: word === '{' ? 'query' : word, name: '', field: '', isLive: false, start, end };
-      if (begun.kind !== 'fragment') found.push(begun);
-    } else if (current && depth === 0 && kind !== 'keyword' && /^\w+$/.test(word) && !current.name) current.name = word;
-    else if (current && depth === 0 && word === '@live') current.isLive = true;
-    else if (current && depth === 1 && !current.field && /^\w+$/.test(word)) current.field = word;
-    if (word === '{') depth += 1;
-    if (word === '}') depth -= 1;
-    if (current) current.end = end;
-    if (word === '}' && depth <= 0) { depth = 0; current = null; }
-  }
-  return found;
+/** Asks the server about a document. What it can carry out is remembered: that is asked again and again. */
+async function help(/** @type {string} */ text, /** @type {object} */ more = {},
+  /** @type {AbortSignal | undefined} */ signal = undefined) {
+  const { text: answer } = await answerOf('/explorer/document', {}, signal, { text, operations: true, ...more });
+  const parsed = JSON.parse(answer);
+  known.delete(text);
+  known.set(text, parsed.operations);
+  for (const oldest of known.keys()) if (known.size > 2 * bounds.tabs) known.delete(oldest); else break;
+  return parsed;
 }
+/** @type {Map<string, Operation[] | undefined>} */ const known = new Map();
+/** What a document can carry out: undefined if the server cannot read it, or does not say.
+ *  @returns {Promise<Operation[] | undefined>} */
+const operationsOf = async (/** @type {string} */ text) =>
+  (known.has(text) ? known.get(text) : (await help(text).catch(() => ({}))).operations);
 
 /** A textarea with colours under it; what can be written at the caret, and what is wrong, the server says. */
 class Editor extends HTMLElement {
   #text = document.createTextNode('');
-  #area = /** @type {HTMLTextAreaElement} */ (h('textarea',
-    { spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', 'aria-label': 'GraphQL document',
-    'aria-autocomplete': 'list', 'aria-haspopup': 'listbox', test: 'editor' }));
+  /** @type {HTMLTextAreaElement} */ #area = h('textarea', { spellcheck: 'false', autocomplete: 'off',
+    autocapitalize: 'off', 'aria-label': 'GraphQL document', 'aria-autocomplete': 'list', 'aria-haspopup': 'listbox',
+    test: 'editor' });
   #list = h('ul', { role: 'listbox', id: 'completions', 'aria-label': 'What can be written here' });
   #told = h('p', { hidden: true });
   #popup = h('div', { class: 'completions', hidden: true, test: 'completions' }, this.#list, this.#told);
@@ -892,26 +1100,27 @@ class Editor extends HTMLElement {
   #scroller = h('div', { class: 'code' },
     h('div', { class: 'stack' }, h('pre', { 'aria-hidden': 'true' }, this.#text), this.#area), this.#popup);
   /** @type {{ text: string, detail?: string, description?: string, deprecated?: boolean }[]} */ #suggestions = [];
-  #replaced = [0, 0]; #chosen = 0; #newest = new Newest();
+  #replaced = [0, 0]; #chosen = 0; #isChosen = false; #isWanted = false; #isInserting = false; #isAsked = false;
+  #undo = /** @type {{ before: string, after: string } | null} */ (null); #newest = new Newest();
   /** @type {Map<string, any>} */ #colours = new Map();
-  changed = () => {}; run = () => {};
+  changed = () => {}; run = () => {}; learned = () => {};
 
   connectedCallback() {
     if (this.#scroller.isConnected) return;
     this.append(this.#scroller, this.#mistakes);
-    this.#area.addEventListener('input', (event) => {
-      this.#draw();
+    this.#area.addEventListener('input', (/** @type {any} */ { data, inputType }) => {
+      // What is inserted comes a line at a time.
+      if (this.#isInserting) return;
+      this.#drawSoon();
       this.changed();
-      const typed = /** @type {InputEvent} */ (event).data ?? '';
-      this.#ask(/[\w{(@$:. ]$/.test(typed)
-        || (!this.#popup.hidden && event instanceof InputEvent && event.inputType.startsWith('delete')));
+      this.#ask(/[\w{(@$:. ]$/.test(data ?? '') || (!this.#popup.hidden && inputType?.startsWith('delete')));
     });
     this.#area.addEventListener('keydown', (event) => this.#key(event));
     this.#area.addEventListener('blur', () => this.#close());
     this.#area.addEventListener('click', () => this.#close());
-    this.#list.addEventListener('pointerdown', (/** @type {PointerEvent} */ event) => {
+    this.#list.addEventListener('pointerdown', (event) => {
       event.preventDefault();
-      const item = /** @type {HTMLElement} */ (event.target).closest('li');
+      const item = event.target.closest('li');
       if (item) { this.#chosen = [...this.#list.children].indexOf(item); this.#accept(); }
     });
   }
@@ -919,100 +1128,116 @@ class Editor extends HTMLElement {
   set value(/** @type {string} */ text) { this.#area.value = text; this.#draw(); this.#close(); this.#ask(false); }
   get caret() { return this.#area.selectionStart; }
   focus() { this.#area.focus(); }
-  /** Writes a text in place of what is selected, as if it had been typed: it can be undone. */
+  /** Writes a text in place of what is selected, as if it had been typed: it can be undone. The browser's own way takes
+   *  seconds for hundreds of lines; those have an undo of their own. */
   insert(/** @type {string} */ text, start = this.#area.selectionStart, end = this.#area.selectionEnd) {
     this.#area.focus();
     this.#area.setSelectionRange(start, end);
-    if (document.execCommand('insertText', false, text)) return;
-    this.#area.setRangeText(text, start, end, 'end');
-    this.#draw();
+    const before = this.value;
+    const isLong = text.split('\n').length > bounds.linesInserted;
+    this.#isInserting = true;
+    if (isLong || !document.execCommand('insertText', false, text)) this.#area.setRangeText(text, start, end, 'end');
+    this.#undo = isLong ? { before, after: this.value } : null;
+    this.#isInserting = false;
+    this.#drawSoon();
     this.changed();
+    this.#ask(false);
   }
-  /** The document as the server would write it. */
+  /** Writes the document as the server would, unless it has become another one meanwhile. */
   async format() {
+    const text = this.value;
     try {
-      const { formatted, errors } =
-        JSON.parse(await answerOf('/explorer/document', {}, undefined, { text: this.value, format: true }));
+      const { formatted, errors } = await help(text, { format: true });
+      if (this.value !== text || !this.offsetParent) return;
       if (formatted === undefined) tell(`This cannot be formatted: ${shown(errors[0]?.message ?? '')}`);
-      else if (formatted !== this.value) this.insert(formatted, 0, this.value.length);
+      else if (formatted !== text) this.insert(formatted, 0, text.length);
     } catch (error) { tell(messageOf(error)); }
   }
 
+  #drawSoon() {
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    requestAnimationFrame(() => { this.#isAsked = false; this.#draw(); });
+  }
   #draw() {
     // A last empty line has no height of its own.
     this.#text.data = `${this.#area.value}\n`;
-    if (!('highlights' in CSS)) return;
     for (const kind of ['keyword', 'variable', 'literal', 'number', 'comment', 'typename', 'mistake'])
-      this.#colour(kind).clear();
+      this.#colour(kind)?.clear();
     if (this.#area.value.length > bounds.document) return;
     for (const { kind, start, end } of tokensOf(this.#area.value))
-      if (kind !== 'name' && kind !== 'mark') this.#colour(kind).add(this.#range(start, end));
+      if (kind !== 'name') this.#colour(kind)?.add(this.#range(start, end));
   }
   #colour(/** @type {string} */ kind) {
-    let colour = this.#colours.get(kind);
+    const { highlights } = /** @type {any} */ (CSS);
     // @ts-ignore: newer than the checker.
-    if (!colour) { colour = new Highlight(); this.#colours.set(kind, colour); CSS.highlights.set(kind, colour); }
-    return colour;
+    if (highlights && !this.#colours.has(kind)) this.#colours.set(kind, new Highlight());
+    highlights?.set(kind, this.#colours.get(kind));
+    return this.#colours.get(kind);
   }
   #range(/** @type {number} */ start, /** @type {number} */ end) {
-    const range = document.createRange();
-    range.setStart(this.#text, Math.min(start, this.#text.length));
-    range.setEnd(this.#text, Math.min(end, this.#text.length));
-    return range;
+    const [startOffset, endOffset] = [start, end].map((each) => Math.min(each, this.#text.length));
+    return new StaticRange({ startContainer: this.#text, startOffset, endContainer: this.#text, endOffset });
   }
 
-  /** Asks what is wrong, and what can be written at the caret. A newer question cancels the one before. */
+  /** Asks what is wrong, and what can be written at the caret. */
   #ask(/** @type {boolean} */ wantsSuggestions, delay = 120) {
     const text = this.value;
+    const { caret } = this;
     if (!wantsSuggestions) this.#close();
-    if (text.length > bounds.document || !text.trim() && !wantsSuggestions) {
+    this.#isWanted = wantsSuggestions;
+    if (text.length > bounds.document || (!text.trim() && !wantsSuggestions)) {
       this.#newest.cancel();
-      this.#mistakes.replaceChildren();
-      return;
+      return this.#show([], text);
     }
-    const caret = this.caret;
     this.#newest.run(async (signal) => {
-      const answer = JSON.parse(await answerOf('/explorer/document', {}, signal,
-        wantsSuggestions ? { text, offset: caret } : { text }));
-      this.#show(answer.errors ?? [], text);
-      if (wantsSuggestions && this.caret === caret && document.activeElement === this.#area)
-        this.#suggest(answer.replaced ?? [caret, caret], answer.suggestions ?? []);
-    }, () => this.#show([], text), delay);
+      const more = wantsSuggestions ? { offset: caret } : {};
+      const { errors = [], replaced, suggestions = [] } = await help(text, more, signal);
+      this.#show(errors, text);
+      this.learned();
+      if (this.#isWanted && this.caret === caret && document.activeElement === this.#area)
+        this.#suggest(replaced ?? [caret, caret], suggestions);
+    }, (message) => this.#show([{ message: `The server gives no help: ${message}` }], text), delay);
   }
   #show(/** @type {{ message: string, line?: number, column?: number }[]} */ mistakes, /** @type {string} */ text) {
-    const starts = [0];
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-    if ('highlights' in CSS) this.#colour('mistake').clear();
-    this.#mistakes.replaceChildren(...mistakes.slice(0, bounds.mistakes).map(({ message, line = 1, column = 1 }) => {
-      const at = Math.min((starts[line - 1] ?? 0) + column - 1, text.length);
-      const length = text.slice(at).match(/^\w+/)?.[0].length ?? 1;
-      if ('highlights' in CSS) this.#colour('mistake').add(this.#range(at, at + length));
-      return h('li', {}, h('button', { class: 'link bad', onclick: () => {
+    this.#colour('mistake')?.clear();
+    const places = mistakes.slice(0, bounds.mistakes).map(({ message, line = 1, column = 1 }) => {
+      const start = offsetOf(text, line, column);
+      return { message, line, column, start, end: start + (text.slice(start).match(/^\w+/)?.[0].length ?? 1) };
+    });
+    for (const { start, end } of places) this.#colour('mistake')?.add(this.#range(start, end));
+    draw(this.#mistakes, places, () => places.map(({ message, line, column, start, end }) =>
+      h('li', {}, h('button', { class: 'link bad', onclick: () => {
         this.#area.focus();
-        this.#area.setSelectionRange(at, at + length);
-      } }, `${line}:${column}  ${shown(message, 400)}`));
-    }));
+        this.#area.setSelectionRange(start, end);
+      } }, `${line}:${column}  ${shown(message, 400)}`))));
   }
 
   #suggest(/** @type {[number, number]} */ replaced, /** @type {any[]} */ suggestions) {
     const [start, end] = replaced;
-    if (suggestions.length === 0 || (suggestions.length === 1 && suggestions[0].text === this.value.slice(start, end)))
+    if (!suggestions.length || (suggestions.length === 1 && suggestions[0].text === this.value.slice(start, end)))
       return this.#close();
     this.#suggestions = suggestions.slice(0, bounds.suggestions);
     this.#replaced = replaced;
-    this.#list.replaceChildren(...this.#suggestions.map(({ text, detail, deprecated }, index) =>
+    fill(this.#list, this.#suggestions.map(({ text, detail, deprecated }, index) =>
       h('li', { role: 'option', id: `completion-${index}`, class: deprecated ? 'old' : null },
         h('span', {}, shown(text)), h('span', { class: 'quiet' }, shown(detail ?? '', 60)))));
-    const place = this.#range(start, start).getBoundingClientRect();
+    this.#draw();
+    const caret = document.createRange();
+    caret.setStart(this.#text, Math.min(start, this.#text.length));
+    const place = caret.getBoundingClientRect();
     const frame = this.#scroller.getBoundingClientRect();
     this.#popup.hidden = false;
-    this.#popup.style.left = `${Math.max(0, Math.min(place.left - frame.left, frame.width - this.#popup.offsetWidth - 4))}px`;
+    const left = Math.max(0, Math.min(place.left - frame.left, frame.width - this.#popup.offsetWidth - 4));
+    this.#popup.style.left = `${left}px`;
     this.#popup.style.top = `${place.bottom - frame.top + this.#scroller.scrollTop + 2}px`;
     this.#area.setAttribute('aria-controls', 'completions');
     this.#choose(0);
+    this.#isChosen = start < end;
     this.#popup.scrollIntoView({ block: 'nearest' });
   }
   #choose(/** @type {number} */ index) {
+    this.#isChosen = true;
     this.#chosen = (index + this.#suggestions.length) % this.#suggestions.length;
     [...this.#list.children].forEach((item, at) => item.setAttribute('aria-selected', String(at === this.#chosen)));
     this.#list.children[this.#chosen]?.scrollIntoView({ block: 'nearest' });
@@ -1023,24 +1248,31 @@ class Editor extends HTMLElement {
   }
   #accept() {
     const [start, end] = this.#replaced;
-    this.insert(/** @type {any} */ (this.#suggestions[this.#chosen]).text, start, end);
+    this.insert(this.#suggestions[this.#chosen]?.text ?? '', start, end);
     this.#close();
   }
   #close() {
     this.#popup.hidden = true;
+    this.#isWanted = false;
     this.#suggestions = [];
     this.#area.removeAttribute('aria-activedescendant');
     this.#area.removeAttribute('aria-controls');
   }
   #key(/** @type {KeyboardEvent} */ event) {
     const isCommand = event.ctrlKey || event.metaKey;
-    if (isCommand && event.key === 'Enter') { this.#close(); this.run(); }
+    const isOpen = !this.#popup.hidden;
+    if (isCommand && event.key === 'Enter') { this.#close(); if (!event.repeat) this.run(); }
     else if (isCommand && event.key === ' ') this.#ask(true, 0);
     else if (event.altKey && event.shiftKey && event.code === 'KeyF') this.format();
-    else if (!this.#popup.hidden && event.key === 'ArrowDown') this.#choose(this.#chosen + 1);
-    else if (!this.#popup.hidden && event.key === 'ArrowUp') this.#choose(this.#chosen - 1);
-    else if (!this.#popup.hidden && (event.key === 'Enter' || event.key === 'Tab') && !event.shiftKey) this.#accept();
-    else if (!this.#popup.hidden && event.key === 'Escape') this.#close();
+    else if (isCommand && event.key === 'z' && this.#undo && this.#undo.after === this.value) {
+      this.value = this.#undo.before;
+      this.changed();
+    }
+    else if (isOpen && event.key === 'ArrowDown') this.#choose(this.#chosen + 1);
+    else if (isOpen && event.key === 'ArrowUp') this.#choose(this.#chosen - 1);
+    else if (isOpen && !event.shiftKey && !event.isComposing
+      && (event.key === 'Tab' || (event.key === 'Enter' && this.#isChosen))) this.#accept();
+    else if (isOpen && event.key === 'Escape') this.#close();
     else if (event.key === 'Enter' && !isCommand && !event.altKey && !event.isComposing) {
       const before = this.value.slice(0, this.caret);
       const indent = before.slice(before.lastIndexOf('\n') + 1).match(/^ */)?.[0] ?? '';
@@ -1050,61 +1282,62 @@ class Editor extends HTMLElement {
   }
 }
 
-/** @typedef {{ payload: any, sequence: number, time: number, characters: number, number: number }} Arrival */
+/** @typedef {{ payload: any, sequence: number, time: number, characters: number, nth: number }} Arrival */
 
 /** One operation that runs or ran, and every result it has had. */
 class Run extends HTMLElement {
+  /** Those that keep results. @type {Set<Run>} */ static #all = new Set();
   /** @type {Arrival[]} */ #arrivals = [];
-  #characters = 0; #dropped = 0; #count = 0; #chosen = -1; #held = 0; #isPaused = false; #isAsked = false; #cost = 0;
-  #state = 'Running'; #began = performance.now();
+  #characters = 0; #dropped = 0; #count = 0; #chosen = -1; #held = 0; #cost = 0;
+  #isPaused = false; #isAsked = false; #isLate = false; #state = 'Running'; #began = performance.now();
   /** @type {() => void} */ #end = () => {};
   #says = h('span', { class: 'quiet', role: 'status', test: 'run-state' });
   #note = h('p', { class: 'note warn', role: 'status', test: 'run-note' });
   #about = h('p', { class: 'note quiet', test: 'run-about' });
-  #events = /** @type {Rows} */ (h('relay-rows', { role: 'listbox', 'aria-label': 'Events', test: 'run-events' }));
-  #tree = /** @type {Tree} */ (h('relay-tree'));
+  /** @type {Rows} */ #events = h('relay-rows', { role: 'listbox', 'aria-label': 'Events', test: 'run-events' });
+  /** @type {Tree} */ #tree = h('relay-tree');
   #pause = h('button', { test: 'run-pause', 'aria-pressed': 'false', onclick: () => this.pause() }, 'Pause');
   #stop = h('button', { test: 'run-stop', onclick: () => this.stop() }, 'Stop');
-  isStream = false; isRunning = true; closed = () => {}; ended = () => {};
+  isStream = false; isSafe = true; isRunning = true; about = ''; closed = () => {}; ended = () => {};
 
-  /** Begins. */
-  begin(/** @type {Payload} */ payload, /** @type {Operation} */ operation) {
-    this.isStream = operation.kind === 'subscription' || operation.isLive;
-    const title = operation.name || operation.field || operation.kind;
+  /** Begins. Whether it is a stream, and may be repeated, is what the server says of the operation. */
+  begin(/** @type {Payload} */ payload, /** @type {Operation} */ { kind, name, field, live }) {
+    const title = shown(name ?? field ?? kind ?? 'document', 60);
+    this.isStream = kind === 'subscription' || (live ?? false);
+    this.isSafe = kind === 'query' || kind === 'subscription';
+    this.about = JSON.stringify(payload);
     this.className = 'panel';
     this.dataset.test = 'run';
     this.setAttribute('role', 'region');
     this.setAttribute('aria-label', `Result of ${title}`);
-    const filter = h('input',
-      { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter the result', test: 'run-filter',
-      oninput: later(() => {
-      this.#tree.filter = filter.value;
-    }, 100) });
-    this.append(h('header', {}, h('h2', {}, shown(title, 60)), this.#says, h('span', { class: 'grow' }), filter,
-      this.isStream && this.#pause,
-        this.isStream && h('button', { test: 'run-clear', onclick: () => this.clear() }, 'Clear'), this.#stop,
+    const filter = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter the result',
+      test: 'run-filter', oninput: later(() => { this.#tree.filter = filter.value; }, 100) });
+    fill(this,
+      h('header', {}, h('h2', {}, title), this.#says, h('span', { class: 'grow' }), filter,
+        this.isStream && [this.#pause, h('button', { test: 'run-clear', onclick: () => this.clear() }, 'Clear')],
+        this.#stop,
       h('button', { class: 'bare', 'aria-label': `Close the result of ${title}`, test: 'run-close', onclick: () => {
         this.stop();
         this.closed();
       } }, '✕')),
-    this.#note, this.#about, h('div', { class: `split${this.isStream ? '' : ' single'}` },
-      this.isStream && this.#events, this.#tree));
-    this.#events.make = (index) => {
-      const { sequence, time, number: nth } =
-        /** @type {Arrival} */ (this.#arrivals[this.#arrivals.length - 1 - index]);
-      return h('div', { title: clock(time) }, sequence ? `event ${number(sequence)}` : `result ${number(nth)}`,
-        h('span', { class: 'quiet' }, `  ${clock(time).slice(11)}`));
-    };
-    this.#events.isSelected = (index) => this.#index === this.#arrivals.length - 1 - index;
-    for (const name of ['open', 'move']) this.#events.addEventListener(name, () => {
-      const index = this.#arrivals.length - 1 - this.#events.active;
+      this.#note, this.#about,
+      h('div', { class: `split${this.isStream ? '' : ' single'}` }, this.isStream && this.#events, this.#tree));
+    this.#events.make = ({ sequence, time, nth }) => h('div', { title: clock(time) },
+      sequence ? `event ${number(sequence)}` : `result ${number(nth)}`,
+      h('span', { class: 'quiet' }, `  ${clock(time).slice(11)}`));
+    this.#events.key = ({ nth }) => nth;
+    this.#events.isSelected = (arrival) => arrival === this.#arrivals[this.#index];
+    for (const name of ['open', 'move']) this.#events.addEventListener(name, (/** @type {any} */ { detail }) => {
       // On the newest one the display follows.
-      this.#chosen = index === this.#arrivals.length - 1 ? -1 : /** @type {Arrival} */ (this.#arrivals[index]).number;
+      this.#chosen = detail === this.#arrivals.at(-1) ? -1 : detail.nth;
       this.#draw();
     });
-    const sink = {
-      next: (/** @type {any} */ result, /** @type {number} */ characters) => this.#take(result, characters),
-      failed: (/** @type {any[]} */ errors) => { this.#take({ errors }, 0); this.#finish('Failed'); },
+    Run.#all.add(this);
+    // What nobody sees is drawn when somebody does.
+    new ResizeObserver(() => this.#isLate && this.#draw()).observe(this);
+    this.#end = server.start(payload, {
+      next: (result, characters) => this.#take(result, characters),
+      failed: (errors) => { this.#take({ errors }, 0); this.#finish('Failed'); },
       done: () => this.#finish(this.isStream ? 'Ended by the server'
         : this.#arrivals.at(-1)?.payload.errors ? 'Done, with errors' : 'Done'),
       lost: () => {
@@ -1112,23 +1345,25 @@ class Run extends HTMLElement {
           : 'The server is gone. This is asked again when it is back.';
         this.#become('Waiting for the server');
       },
-      ...(this.isStream && { resumed: (/** @type {boolean} */ isComplete, /** @type {number} */ sequence) => {
-        this.#note.textContent = isComplete
-          ? `The server was gone and is back. Resumed after event ${number(sequence)}: nothing was missed.`
-          : `The server was gone and is back. What happened meanwhile cannot be told; this continues at event ${number(sequence)}.`;
+      ...(this.isStream && { resumed: (isComplete, sequence) => {
+        const from = sequence ? ` Results continue from event ${number(sequence)}.` : '';
+        this.#note.textContent = `There was a gap in the connection; ${
+          isComplete ? 'nothing was missed.' : 'what happened meanwhile may be missing.'}${from}`;
         this.#become('Live');
       } }),
-    };
-    this.#end = server.start(payload, sink, operation.kind === 'mutation');
-    this.#become(server.state === 'open' ? 'Running' : 'Waiting for the server');
+    }, this.isSafe);
+    this.#become(server.state !== 'open' ? 'Waiting for the server'
+      : this.isStream ? 'Running; no result yet' : 'Running');
   }
   stop() { this.#end(); if (this.isRunning) this.#finish('Stopped'); }
+  /** Ends, and gives up its results. */
+  leave() { this.stop(); Run.#all.delete(this); this.remove(); }
   pause() {
     this.#isPaused = !this.#isPaused;
     this.#held = 0;
     this.#pause.textContent = this.#isPaused ? 'Continue' : 'Pause';
     this.#pause.setAttribute('aria-pressed', String(this.#isPaused));
-    if (this.#isPaused) this.#chosen = this.#arrivals.at(-1)?.number ?? -1; else this.#chosen = -1;
+    this.#chosen = this.#isPaused ? this.#arrivals.at(-1)?.nth ?? -1 : -1;
     this.#become(this.#state);
     this.#draw();
   }
@@ -1141,12 +1376,12 @@ class Run extends HTMLElement {
 
   get #index() {
     return this.#chosen < 0 ? this.#arrivals.length - 1
-      : Math.max(0, this.#arrivals.findIndex(({ number: nth }) => nth >= this.#chosen));
+      : Math.max(0, this.#arrivals.findIndex(({ nth }) => nth >= this.#chosen));
   }
   #become(/** @type {string} */ state) {
     this.#state = state;
-    this.#says.textContent = this.#isPaused && this.isRunning
-      ? `Paused${this.#held ? `, ${number(this.#held)} new` : ''}` : state;
+    this.#says.textContent = !this.#isPaused || !this.isRunning ? state
+      : this.#held ? `Paused, ${number(this.#held)} new` : 'Paused';
     this.#says.className = state === 'Failed' ? 'bad' : state === 'Live' && !this.#isPaused ? 'good' : 'quiet';
   }
   #finish(/** @type {string} */ state) {
@@ -1156,14 +1391,23 @@ class Run extends HTMLElement {
     this.#become(state);
     this.ended();
   }
+  #drop() {
+    this.#characters -= this.#arrivals.shift()?.characters ?? 0;
+    this.#dropped += 1;
+  }
   #take(/** @type {any} */ payload, /** @type {number} */ characters) {
     this.#count += 1;
-    this.#arrivals.push({ payload, sequence: sequenceOf(payload), time: Date.now(), characters, number: this.#count });
     this.#characters += characters;
+    this.#arrivals.push({ payload, sequence: sequenceOf(payload), time: Date.now(), characters, nth: this.#count });
     while (this.#arrivals.length > 1
-      && (this.#arrivals.length > bounds.eventsOfRun || this.#characters > bounds.charactersOfRun)) {
-      this.#characters -= /** @type {Arrival} */ (this.#arrivals.shift()).characters;
-      this.#dropped += 1;
+      && (this.#arrivals.length > bounds.eventsOfRun || this.#characters > bounds.charactersOfRun)) this.#drop();
+    // Together they have a bound as well: the one with the most gives up its oldest.
+    const all = [...Run.#all].filter((run) => run.#arrivals.length > 1);
+    let sum = all.reduce((before, run) => before + run.#characters, 0);
+    while (sum > bounds.charactersOfRuns && all.some((run) => run.#arrivals.length > 1)) {
+      const largest = all.reduce((a, b) => (b.#arrivals.length > 1 && b.#characters > a.#characters ? b : a));
+      sum -= largest.#arrivals[0]?.characters ?? 0;
+      largest.#drop();
     }
     if (this.#isPaused) this.#held += 1;
     if (this.isStream && this.isRunning) this.#become('Live');
@@ -1176,29 +1420,30 @@ class Run extends HTMLElement {
     }), Math.min(4 * this.#cost, 2_000));
   }
   #draw() {
+    this.#isLate = !this.offsetParent;
+    if (this.#isLate) return;
     const began = performance.now();
-    this.#drawResult();
+    const newestFirst = [...this.#arrivals].reverse();
+    this.#events.show(newestFirst.length, (index) => newestFirst[index]);
+    const index = this.#index;
+    this.#drawResult(this.#arrivals[index], this.isStream ? this.#arrivals[index - 1] : undefined);
     this.#cost = performance.now() - began;
   }
-  #drawResult() {
-    const index = this.#index;
-    const arrival = this.#arrivals[index];
-    this.#events.show(this.#arrivals.length);
-    if (!arrival) { this.#tree.show(undefined); this.#about.textContent = ''; return; }
-    const of = (/** @type {Arrival} */ { payload: { data, errors } }) =>
-      (errors ? { errors, ...(data !== undefined && { data }) } : data);
-    const before = this.#arrivals[index - 1];
-    if (before && this.isStream) this.#tree.show(of(arrival), of(before)); else this.#tree.show(of(arrival));
-    this.#about.textContent = [arrival.sequence ? `event ${number(arrival.sequence)}` : '', clock(arrival.time),
+  #drawResult(/** @type {Arrival | undefined} */ arrival, /** @type {Arrival | undefined} */ before) {
+    if (!arrival) return this.#tree.show(undefined);
+    this.#tree.show(resultOf(arrival.payload), ...(before ? [resultOf(before.payload)] : []));
+    this.#about.textContent = joined(arrival.sequence && `event ${number(arrival.sequence)}`, clock(arrival.time),
       this.isStream ? `${number(this.#count)} in all`
-        : `${number(Math.round((arrival.time - performance.timeOrigin) - this.#began))} ms`,
-        counted(arrival.characters, 'character'),
-      this.#dropped ? `${number(this.#dropped)} older ones were dropped` : '',
-        before && this.isStream ? `${number(this.#tree.changes)} changed` : ''].filter(Boolean).join(' · ');
+        : `${number(Math.round(arrival.time - performance.timeOrigin - this.#began))} ms`,
+      counted(arrival.characters, 'character'), this.#dropped && `${number(this.#dropped)} older ones were dropped`,
+      before && `${number(this.#tree.changes)} changed`);
   }
 }
+/** What to show of an answer: its data, and its errors if it has any. */
+const resultOf = (/** @type {any} */ { data, errors }) =>
+  (errors ? { errors, ...(data !== undefined && { data }) } : data);
 
-/** @typedef {{ id: number, text: string, variables: string }} OperationTab */
+/** @typedef {{ id: string, text: string, variables: string }} OperationTab */
 const first = `# Ctrl+Enter runs the operation at the caret. Ctrl+Space says what can be written there.
 query {
   __typename
@@ -1207,60 +1452,57 @@ query {
 
 /** Documents in tabs, and what running them gave. */
 class Operations extends HTMLElement {
-  /** @type {OperationTab[]} */ tabs = []; current = 0; #serial = 0;
-  /** @type {{ text: string, variables: string, time: number }[]} */ #history = [];
-  /** @type {Map<number, HTMLElement>} */ #runs = new Map();
-  #editor = /** @type {Editor} */ (h('relay-editor'));
-  #variables = /** @type {HTMLTextAreaElement} */ (h('textarea',
-    { id: 'variables', spellcheck: 'false', test: 'variables', placeholder: '{ }' }));
+  /** @type {OperationTab[]} */ tabs = []; current = 0;
+  /** The tabs that this window has or had. @type {Set<string>} */ #own = new Set();
+  /** @type {Map<string, HTMLElement>} */ #runs = new Map();
+  /** @type {Editor} */ #editor = h('relay-editor');
+  /** @type {HTMLTextAreaElement} */ #variables = h('textarea',
+    { id: 'variables', spellcheck: 'false', test: 'variables', placeholder: '{ }' });
   #wrong = h('span', { class: 'bad', role: 'status', test: 'variables-error' });
   #strip = h('div', { class: 'tabs grow', role: 'tablist', 'aria-label': 'Documents', test: 'tabs' });
-  #choice = /** @type {HTMLSelectElement} */ (h('select',
-    { 'aria-label': 'Which operation', test: 'operation', hidden: true }));
+  /** @type {HTMLSelectElement} */ #choice = h('select',
+    { 'aria-label': 'Which operation', test: 'operation', hidden: true });
   #results = h('div', { test: 'results' });
-  #keep = later(() => this.#write(), 300);
+  #isUnkept = false; #keep = later(() => this.#write(), 300);
 
   connectedCallback() {
     if (this.#results.isConnected) return;
     this.className = 'operations';
-    const isTab = (/** @type {any} */ each) => typeof each?.text === 'string' && typeof each?.variables === 'string';
     const saved = kept.read('tabs');
-    const tabs = Array.isArray(saved?.tabs) ? saved.tabs.filter(isTab).slice(0, bounds.tabs) : [];
-    this.tabs = (tabs.length ? tabs
-      : [{ text: first, variables: '' }]).map((/** @type {any} */ { text, variables }) =>
-      ({ id: ++this.#serial, text, variables }));
-    this.current = Math.max(0, Math.min(Number(saved?.current) || 0, this.tabs.length - 1));
-    const history = kept.read('history');
-    this.#history = Array.isArray(history) ? history.filter(isTab).slice(0, bounds.history) : [];
-    this.append(
+    this.tabs = kept.documents(saved?.tabs, bounds.tabs);
+    if (!this.tabs.length) this.tabs = [{ id: '', text: first, variables: '' }];
+    for (const tab of this.tabs) { tab.id = String(tab.id || freshID()); this.#own.add(tab.id); }
+    this.current = Math.max(0, Math.min(Math.trunc(Number(saved?.current)) || 0, this.tabs.length - 1));
+    fill(this,
       h('section', { class: 'panel', 'aria-label': 'Document' },
-        h('header', {}, this.#strip,
-          h('button', { class: 'bare', 'aria-label': 'New tab', test: 'tab-new', onclick: () => {
-          this.open('', '');
-          this.#editor.focus();
-        } }, '+')),
-        h('header', {}, h('button',
-          { class: 'main', test: 'run-button', title: 'Ctrl+Enter', onclick: () => this.run() }, '▶ Run'),
+        h('header', {}, this.#strip, h('button', { class: 'bare', 'aria-label': 'New tab', test: 'tab-new',
+          onclick: () => { if (this.open('', '')) this.#editor.focus(); } }, '+')),
+        h('header', {},
+          // The second click of a double click is not a second wish, nor is a key that is held.
+          h('button', { class: 'main', test: 'run-button', title: 'Ctrl+Enter',
+            onclick: (event) => event.detail < 2 && this.run(),
+            onkeydown: (event) => event.repeat && event.preventDefault() }, '▶ Run'),
           this.#choice, h('span', { class: 'grow' }),
           h('button', { test: 'format', title: 'Shift+Alt+F', onclick: () => this.#editor.format() }, 'Format'),
           h('button', { test: 'share', onclick: () => this.#share() }, 'Share'),
-            h('button', { test: 'history', onclick: () => this.#showHistory() }, 'History')),
+          h('button', { test: 'history', onclick: () => this.#showHistory() }, 'History')),
         this.#editor, h('div', { class: 'variables' },
           h('label', { for: 'variables', class: 'quiet' }, 'Variables ', this.#wrong), this.#variables)),
       this.#results);
     this.#editor.changed = () => this.#changed();
+    this.#editor.learned = () => this.#offer();
     this.#editor.run = () => this.run();
     this.#variables.addEventListener('input', () => this.#changed());
-    this.#variables.addEventListener('keydown',
-      (event) => { if ((event.ctrlKey || event.metaKey) && event.key === 'Enter') {
+    this.#variables.addEventListener('keydown', (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key !== 'Enter') return;
       event.preventDefault();
-      this.run();
-    } });
-    this.#strip.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
-      const step = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowLeft: -1 })[event.key];
-      if (!step) { if (event.key === 'Delete') this.#closeTab(this.current); return; }
-      this.#turn((this.current + step + this.tabs.length) % this.tabs.length);
-      /** @type {HTMLElement | null} */ (this.#strip.querySelector('[aria-selected=true]'))?.focus();
+      if (!event.repeat) this.run();
+    });
+    this.#strip.addEventListener('keydown', (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (event.key === 'Delete') this.#closeTab(this.current);
+      if (step) this.#turn((this.current + step + this.tabs.length) % this.tabs.length);
+      if (step || event.key === 'Delete') this.#strip.querySelector('[aria-selected=true]')?.focus();
     });
     addEventListener('pagehide', () => this.#write());
     this.#turn(this.current);
@@ -1268,18 +1510,31 @@ class Operations extends HTMLElement {
   /** The part was asked for, perhaps by a link that brings a document. It is shown, and not run. */
   shown(/** @type {URLSearchParams} */ parameters) {
     const text = parameters.get('text');
-    if (text === null) return;
+    if (text === null || !this.open(text, parameters.get('variables') ?? '')) return;
     history.replaceState(null, '', '#operations');
-    this.open(text, parameters.get('variables') ?? '');
     tell('This document came with the link. Read it before you run it.');
   }
-  /** Opens a document in a tab of its own, unless there is one. */
+  /** Gives up what another viewer was shown. */
+  forget() {
+    for (const run of /** @type {any} */ (this.querySelectorAll('relay-run'))) run.leave();
+    this.#runs.clear();
+    this.#turn(this.current);
+  }
+  /** Opens a document in a tab of its own, unless there is one. False if there is no room for it. */
   open(/** @type {string} */ text, /** @type {string} */ variables) {
     const there = this.tabs.findIndex((tab) => tab.text === text && tab.variables === variables);
-    if (there >= 0) return this.#turn(there);
-    if (this.tabs.length >= bounds.tabs) return tell(`${bounds.tabs} tabs are open. Close one first.`);
-    this.tabs.push({ id: ++this.#serial, text, variables });
-    this.#turn(this.tabs.length - 1);
+    if (there < 0 && this.tabs.length >= bounds.tabs) {
+      tell(`${bounds.tabs} tabs are open. Close one first.`);
+      return false;
+    }
+    if (there < 0) {
+      const id = freshID();
+      this.#own.add(id);
+      this.#isUnkept = true;
+      this.tabs.push({ id, text, variables });
+    }
+    this.#turn(there < 0 ? this.tabs.length - 1 : there);
+    return true;
   }
   /** Writes a text at the caret. */
   insert(/** @type {string} */ text) { place.go('operations'); requestAnimationFrame(() => this.#editor.insert(text)); }
@@ -1287,45 +1542,53 @@ class Operations extends HTMLElement {
   /** The document's variables, or undefined after it has been said what is wrong with them. */
   static variables(/** @type {string} */ text, /** @type {(wrong: string) => void} */ say) {
     try {
-      const value = text.trim() ? JSON.parse(text) : {};
+      const value = text.trim() ? parsed(text) : {};
       if (isObject(value) && !Array.isArray(value)) { say(''); return value; }
-      say('They must be a JSON object.');
+      say('Variables must be a JSON object.');
     } catch (error) { say(messageOf(error)); }
     return undefined;
   }
-  run() {
+  /** Runs the operation at the caret, or the one that is chosen. A document that the server cannot read is sent, too:
+   *  its answer says what is wrong. */
+  async run() {
     const tab = this.#tab;
-    const all = operationsOf(tab.text);
-    const caret = this.#editor.caret;
-    const operation = all.find(({ name }) => name && name === this.#choice.value)
-      ?? all.find(({ start, end }) => start <= caret && caret <= end) ?? all[0];
-    if (!operation) return tell('There is no operation to run.');
+    const { text } = tab;
+    const { caret } = this.#editor;
+    const chosen = this.#choice.value;
     const variables = Operations.variables(tab.variables, (wrong) => { this.#wrong.textContent = wrong; });
     if (!variables) return;
-    this.#history = [{ text: tab.text, variables: tab.variables, time: Date.now() },
-      ...this.#history.filter(({ text, variables }) => text !== tab.text || variables !== tab.variables)].slice(0,
-      bounds.history);
-    kept.write('history', this.#history);
+    const operations = await operationsOf(text);
+    if (operations?.length === 0) return tell('There is no operation to run.');
+    const before = operations?.filter(({ line, column }) => offsetOf(text, line, column) <= caret);
+    const operation = operations?.find(({ name }) => name && name === chosen) ?? before?.at(-1)
+      ?? operations?.[0] ?? {};
+    const payload = { query: text, variables, ...(operation.name && { operationName: operation.name }) };
+    const runs = this.#runsOf(tab);
+    if (runs.some((each) => each.isRunning && !each.isSafe && each.about === JSON.stringify(payload)))
+      return tell('This has no answer yet. It is carried out once.');
+    this.#remember(text, tab.variables);
+    /** @type {Run} */ const run = h('relay-run');
     const place = /** @type {HTMLElement} */ (this.#runs.get(tab.id));
-    const runs = /** @type {Run[]} */ ([...place.querySelectorAll('relay-run')]);
-    const old = runs.filter((run) => !run.isStream);
-    const run = /** @type {Run} */ (h('relay-run'));
-    run.begin({ query: tab.text, variables, ...(operation.name && { operationName: operation.name }) }, operation);
-    run.closed = () => { run.remove(); if (!place.children.length) place.append(this.#empty()); this.#drawTabs(); };
+    run.closed = () => { run.leave(); if (!place.children.length) place.append(this.#empty()); this.#drawTabs(); };
     run.ended = () => this.#drawTabs();
+    run.begin(payload, operation);
     place.querySelector('.empty')?.remove();
-    if (!run.isStream && old[0]) { old[0].stop(); old[0].replaceWith(run); } else place.prepend(run);
-    const surplus = runs.length + 1 > bounds.runs && !old.length
-      && (runs.filter((each) => !each.isRunning).at(-1) ?? runs.at(-1));
-    if (surplus) {
-      surplus.stop();
-      surplus.closed();
+    // A single result takes the place of the one before, unless that is still awaited and may have written something.
+    const old = runs.find((each) => !each.isStream && (each.isSafe || !each.isRunning));
+    place.prepend(run);
+    if (!run.isStream && old) old.leave();
+    else if (runs.length >= bounds.runs) {
+      (runs.filter((each) => !each.isRunning).at(-1) ?? runs.at(-1))?.leave();
       tell(`${bounds.runs} results are kept side by side. The oldest was closed.`);
     }
     this.#drawTabs();
   }
 
   get #tab() { return /** @type {OperationTab} */ (this.tabs[this.current]); }
+  /** @returns {Run[]} */
+  #runsOf(/** @type {OperationTab} */ tab) {
+    return [.../** @type {any} */ (this.#runs.get(tab.id)?.querySelectorAll('relay-run') ?? [])];
+  }
   #empty() {
     return h('div', { class: 'empty' }, h('p', {}, 'Results appear here.'),
       h('p', {}, 'Subscriptions run side by side, and every result is kept with its event.'));
@@ -1333,65 +1596,65 @@ class Operations extends HTMLElement {
   #turn(/** @type {number} */ index) {
     this.current = index;
     const tab = this.#tab;
-    if (!this.#runs.has(tab.id)) this.#runs.set(tab.id, h('div', { class: 'runs' }, this.#empty()));
-    this.#results.replaceChildren(/** @type {HTMLElement} */ (this.#runs.get(tab.id)));
+    const place = this.#runs.get(tab.id) ?? h('div', { class: 'runs' }, this.#empty());
+    this.#runs.set(tab.id, place);
+    fill(this.#results, place);
     this.#variables.value = tab.variables;
     this.#editor.value = tab.text;
-    this.#drawTabs();
     this.#changed();
+    this.#offer();
   }
   #changed() {
-    Object.assign(this.#tab, { text: this.#editor.value, variables: this.#variables.value });
-    const named = operationsOf(this.#tab.text.slice(0, bounds.document)).filter(({ name }) => name);
-    const chosen = this.#choice.value;
-    this.#choice.replaceChildren(h('option', { value: '' }, 'at the caret'),
-      ...named.map(({ name }) => h('option', { value: name }, name)));
-    this.#choice.value = named.some(({ name }) => name === chosen) ? chosen : '';
-    this.#choice.hidden = named.length < 2;
-    Operations.variables(this.#tab.variables, (wrong) => { this.#wrong.textContent = wrong; });
-    const title = this.#strip.querySelector('[aria-selected=true]');
-    if (title) {
-      title.textContent = this.#title(this.#tab).text;
-      title.setAttribute('aria-label', this.#title(this.#tab).spoken);
-    }
+    const tab = this.#tab;
+    this.#isUnkept ||= tab.text !== this.#editor.value || tab.variables !== this.#variables.value;
+    Object.assign(tab, { text: this.#editor.value, variables: this.#variables.value });
+    Operations.variables(tab.variables, (wrong) => { this.#wrong.textContent = wrong; });
+    this.#drawTabs();
     this.#keep();
   }
-  #title(/** @type {OperationTab} */ tab) {
-    const [operation] = operationsOf(tab.text.slice(0, 5_000));
-    const runs = /** @type {Run[]} */ ([...this.#runs.get(tab.id)?.querySelectorAll('relay-run') ?? []]);
-    const isRunning = runs.some((run) => run.isStream && run.isRunning);
-    const name = operation?.name || operation?.field || 'New';
-    return { text: `${isRunning ? '● ' : ''}${name}`, spoken: `${name}${isRunning ? ', running' : ''}` };
+  /** Offers the operations that the server finds in the document. */
+  #offer() {
+    const names = known.get(this.#tab.text)?.map(({ name }) => name).filter(Boolean);
+    if (!names && this.#tab.text) return;
+    const chosen = this.#choice.value;
+    draw(this.#choice, names, () => [h('option', { value: '' }, 'at the caret'),
+      names?.map((name) => h('option', { value: name }, name))]);
+    this.#choice.value = names?.includes(chosen) ? chosen : '';
+    this.#choice.hidden = !(names && names.length > 1);
   }
   #drawTabs() {
-    const titles = this.tabs.map((tab) => this.#title(tab));
-    fill(this.#strip, this.tabs.map((_, index) =>
-      h('span', { class: index === this.current ? 'current' : null, role: 'none' },
-      h('button', { class: 'bare', role: 'tab', 'aria-selected': index === this.current,
-        tabindex: index === this.current ? 0 : -1, 'aria-label': titles[index]?.spoken, test: 'tab',
-        onclick: () => this.#turn(index) }, titles[index]?.text),
-      this.tabs.length > 1 && h('button',
-        { class: 'bare quiet', tabindex: index === this.current ? 0 : -1,
-        'aria-label': `Close ${titles[index]?.spoken}`, test: 'tab-close', onclick: () => this.#closeTab(index) },
-        '✕'))));
+    const titles = this.tabs.map((tab, index) => ({ name: titleOf(tab.text) || 'New', isCurrent: index === this.current,
+      isLive: this.#runsOf(tab).some((run) => run.isStream && run.isRunning) }));
+    draw(this.#strip, titles, () => titles.map(({ name, isCurrent, isLive }, index) => {
+      const spoken = `${name}${isLive ? ', running' : ''}`;
+      const tabindex = isCurrent ? 0 : -1;
+      return h('span', { class: isCurrent ? 'current' : null, role: 'none' },
+        h('button', { class: 'bare', role: 'tab', 'aria-selected': isCurrent, tabindex, 'aria-label': spoken,
+          test: 'tab', onclick: () => this.#turn(index) }, `${isLive ? '● ' : ''}${name}`),
+        titles.length > 1 && h('button', { class: 'bare quiet', tabindex, 'aria-label': `Close ${spoken}`,
+          test: 'tab-close', onclick: () => this.#closeTab(index) }, '✕'));
+    }));
   }
   #closeTab(/** @type {number} */ index) {
-    const tab = /** @type {OperationTab} */ (this.tabs[index]);
-    if (this.tabs.length === 1) return;
-    for (const run of /** @type {NodeListOf<Run>} */ (this.#runs.get(tab.id)?.querySelectorAll('relay-run') ?? []))
-      run.stop();
+    const tab = this.tabs[index];
+    if (!tab || this.tabs.length === 1) return;
+    for (const run of this.#runsOf(tab)) run.leave();
     this.#runs.delete(tab.id);
     this.tabs.splice(index, 1);
+    this.#isUnkept = true;
     this.#turn(Math.min(this.current > index ? this.current - 1 : this.current, this.tabs.length - 1));
   }
+  /** Keeps the tabs, if they have changed, beside those that another window has opened. */
   #write() {
-    kept.write('tabs', { tabs: this.tabs.map(({ text, variables }) => ({ text, variables })), current: this.current });
+    if (!this.#isUnkept) return;
+    this.#isUnkept = false;
+    const others = kept.documents(kept.read('tabs')?.tabs, bounds.tabs).filter(({ id }) => !this.#own.has(id));
+    kept.write('tabs', { tabs: [...this.tabs, ...others].slice(0, bounds.tabs), current: this.current });
   }
   async #share() {
-    const link = new URL(place.text('operations', { text: this.#tab.text, variables: this.#tab.variables }),
-      location.href).href;
-    const field = /** @type {HTMLInputElement} */ (h('input',
-      { readonly: true, 'aria-label': 'Link', test: 'share-link', value: link }));
+    const parameters = { text: this.#tab.text, variables: this.#tab.variables };
+    const link = new URL(place.text('operations', parameters), location.href).href;
+    const field = h('input', { readonly: true, 'aria-label': 'Link', test: 'share-link', value: link });
     const note = h('p', { class: 'quiet', role: 'status' },
       'The document and its variables are in the link. No token is, and the server is not told of it.');
     converse('Link to this document', field, note);
@@ -1401,21 +1664,23 @@ class Operations extends HTMLElement {
       note.textContent = `Copied. ${note.textContent}`;
     } catch { /* It can be copied by hand. */ }
   }
+  #remember(/** @type {string} */ text, /** @type {string} */ variables) {
+    const others = kept.documents(kept.read('history'), bounds.history)
+      .filter((each) => each.text !== text || each.variables !== variables);
+    kept.write('history', [{ text, variables, time: Date.now() }, ...others].slice(0, bounds.history));
+  }
   #showHistory() {
-    const list = h('ul', { class: 'fields', test: 'history-list' }, this.#history.map((entry) => h('li', {},
-      h('button', { class: 'link mono', onclick: () => {
-        this.open(entry.text, entry.variables);
-        dialog.close();
-      } }, shown(entry.text.replace(/\s+/g, ' '), 160)), h('span', { class: 'quiet' }, clock(entry.time)))));
+    const entries = kept.documents(kept.read('history'), bounds.history);
     const dialog = converse('History',
-      this.#history.length ? list : h('p', { class: 'quiet' }, 'Nothing has been run yet.'),
+      entries.length ? h('ul', { class: 'fields', test: 'history-list' },
+        entries.map(({ text, variables, time }) => h('li', {}, h('button', { class: 'link mono',
+          onclick: () => { if (this.open(text, variables)) dialog.close(); } },
+          shown(text.replace(/\s+/g, ' '), 160)), h('span', { class: 'quiet' }, clock(time)))))
+        : h('p', { class: 'quiet' }, 'Nothing has been run yet.'),
       h('div', { class: 'row' },
         h('span', { class: 'quiet grow' }, `The last ${bounds.history} are kept in this browser.`),
-        h('button', { test: 'history-clear', onclick: () => {
-          this.#history = [];
-          kept.write('history', []);
-          dialog.close();
-        } }, 'Forget them')));
+        h('button', { test: 'history-clear', onclick: () => { kept.write('history', []); dialog.close(); } },
+          'Forget them')));
   }
 }
 
@@ -1424,19 +1689,23 @@ class Operations extends HTMLElement {
 /** @typedef {{ kind: string, name?: string, ofType?: TypeReference }} TypeReference */
 /** @typedef {{ name: string, description?: string, type: TypeReference, args?: Field[], defaultValue?: string,
  *    isDeprecated?: boolean, deprecationReason?: string }} Field */
-const reference = 'kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } }';
+/** A type within nine others: as deep as lists of lists go. */
+const reference = Array.from({ length: 9 }).reduce((inner) => `kind name ofType { ${inner} }`, 'kind name');
 const input = `name description defaultValue type { ${reference} }`;
-const introspection = `query Introspection { __schema { queryType { name } mutationType { name } subscriptionType { name }
+const introspection = `query Introspection { __schema {
+  queryType { name } mutationType { name } subscriptionType { name }
   directives { name description locations args { ${input} } }
   types { kind name description specifiedByURL possibleTypes { name } interfaces { name } inputFields { ${input} }
     enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason }
-    fields(includeDeprecated: true) { name description isDeprecated deprecationReason type { ${reference} } args { ${input} } } } } }`;
-/** @type {(type: TypeReference) => any} */
-const written = (type) =>
-  (type.kind === 'NON_NULL' ? `${written(/** @type {any} */ (type.ofType))}!` : type.kind === 'LIST'
-  ? `[${written(/** @type {any} */ (type.ofType))}]` : type.name);
-/** @type {(type: TypeReference) => any} */
-const named = (type) => (type.ofType ? named(type.ofType) : type.name);
+    fields(includeDeprecated: true) {
+      name description isDeprecated deprecationReason type { ${reference} } args { ${input} } } } } }`;
+/** @type {(type?: TypeReference) => string} */
+const written = (type) => (type?.kind === 'NON_NULL' ? `${written(type.ofType)}!`
+  : type?.kind === 'LIST' ? `[${written(type.ofType)}]` : type?.name ?? '…');
+/** @type {(type?: TypeReference) => string} */
+const named = (type) => (type?.ofType ? named(type.ofType) : type?.name ?? '');
+const isNeeded = (/** @type {Field} */ { type, defaultValue }) => type.kind === 'NON_NULL' && !defaultValue;
+const kindOf = (/** @type {{ kind: string }} */ { kind }) => kind.toLowerCase().replace('_', ' ');
 
 /** The types that the server has, where each is used, and a way from a field into a document. */
 class Schema extends HTMLElement {
@@ -1444,29 +1713,26 @@ class Schema extends HTMLElement {
   /** @type {any} */ #schema = null;
   /** @type {{ label: string, type: string, field: string, detail: string }[]} */ #found = [];
   #type = ''; #field = ''; #newest = new Newest();
-  #search = /** @type {HTMLInputElement} */ (h('input',
-    { type: 'search', placeholder: 'Search types, fields, arguments', 'aria-label': 'Search the schema', class: 'grow',
-    test: 'schema-search' }));
-  #list = /** @type {Rows} */ (h('relay-rows', { role: 'listbox', 'aria-label': 'Types', test: 'schema-list' }));
+  /** @type {HTMLInputElement} */ #search = h('input', { type: 'search', placeholder: 'Search types, fields, arguments',
+    'aria-label': 'Search the schema', class: 'grow', test: 'schema-search' });
+  /** @type {Rows} */ #list = h('relay-rows', { role: 'listbox', 'aria-label': 'Types', test: 'schema-list' });
   #page = h('section', { class: 'panel', 'aria-label': 'Type', test: 'schema-type' });
 
   connectedCallback() {
     if (this.#page.isConnected) return;
     this.className = 'schema';
-    this.append(h('section', { class: 'panel lists', 'aria-label': 'Types' }, h('header', {}, this.#search),
-      this.#list), this.#page);
+    fill(this, h('section', { class: 'panel lists', 'aria-label': 'Types' }, h('header', {}, this.#search), this.#list),
+      this.#page);
     this.#search.addEventListener('input', later(() => this.#find(), 80));
     this.#search.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter' && this.#found[0]) this.#go(this.#found[0]);
+      if (event.key !== 'Enter') return;
+      this.#find();
+      if (this.#found[0]) place.go('schema', { type: this.#found[0].type, field: this.#found[0].field });
     });
-    this.#list.make = (index) => {
-      const { label, detail } = /** @type {any} */ (this.#found[index]);
-      return h('div', {}, label, h('span', { class: 'quiet' }, `  ${detail}`));
-    };
-    this.#list.isSelected = (index) => this.#found[index]?.type === this.#type
-      && this.#found[index]?.field === this.#field;
+    this.#list.make = ({ label, detail }) => h('div', {}, label, h('span', { class: 'quiet' }, `  ${detail}`));
+    this.#list.isSelected = ({ type, field }) => type === this.#type && field === this.#field;
     this.#list.addEventListener('open',
-      () => this.#found[this.#list.active] && this.#go(/** @type {any} */ (this.#found[this.#list.active])));
+      (/** @type {any} */ { detail: { type, field } }) => place.go('schema', { type, field }));
     // A server that has come back may have another schema.
     server.addEventListener('back', () => { this.#schema = null; });
   }
@@ -1475,336 +1741,382 @@ class Schema extends HTMLElement {
     this.#field = parameters.get('field') ?? '';
     if (this.#schema) this.#draw(); else this.#load();
   }
-
   /** The server has let this page in. */
   entered() { if (!this.#schema) this.#load(); }
+  forget() {
+    this.#newest.cancel();
+    [this.#schema, this.#types] = [null, new Map()];
+    this.#find();
+    this.#say('');
+  }
 
-  #go(/** @type {{ type: string, field: string }} */ { type, field }) { place.go('schema', { type, field }); }
+  #say(/** @type {string} */ message) { draw(this.#page, message, () => h('p', { class: 'empty' }, message)); }
   #load() {
     this.#newest.run(async (signal) => {
       const { data, errors } = await server.ask({ query: introspection, operationName: 'Introspection' }, signal);
-      if (!data) throw new Error(errors?.[0]?.message ?? 'The server does not tell its schema.');
+      if (!data) throw new Error(errors?.[0]?.message ?? 'The server did not return its schema.');
       this.#schema = data.__schema;
-      this.#types = new Map(data.__schema.types.map((/** @type {any} */ type) => [type.name, type]));
+      this.#types = new Map(data.__schema.types.map((type) => [type.name, type]));
       for (const directive of data.__schema.directives)
         this.#types.set(`@${directive.name}`, { ...directive, kind: 'DIRECTIVE', name: `@${directive.name}` });
       this.#type ||= data.__schema.queryType.name;
       this.#draw();
       this.#find();
-    }, (message) => { fill(this.#page, h('p', { class: 'empty bad' }, message)); });
+    }, (message) => this.#say(message));
   }
   #find() {
     const search = this.#search.value.trim().toLowerCase();
     const types = [...this.#types.values()].filter(({ name }) => !name.startsWith('__'));
-    const kinds = ['OBJECT', 'INTERFACE', 'UNION', 'ENUM', 'INPUT_OBJECT', 'SCALAR', 'DIRECTIVE'];
-    const rank = (/** @type {any} */ { name, kind }) =>
-      (this.#roots.includes(name) ? this.#roots.indexOf(name) - 3 : kinds.indexOf(kind));
-    const entry = (/** @type {any} */ type, field = '', detail = '') =>
+    const order = [...this.#roots, 'OBJECT', 'INTERFACE', 'UNION', 'ENUM', 'INPUT_OBJECT', 'SCALAR', 'DIRECTIVE'];
+    const rank = ({ name, kind }) => order.indexOf(this.#roots.includes(name) ? name : kind);
+    const entry = (type, field, detail) =>
       ({ label: field ? `${type.name}.${field}` : type.name, type: type.name, field, detail });
-    this.#found = types.filter(({ name }) => name.toLowerCase().includes(search)).sort((a, b) => rank(a) - rank(b)
-      || (a.name < b.name ? -1 : 1)).map((type) => entry(type, '', type.kind.toLowerCase().replace('_', ' ')));
-    if (search) {
-      for (const type of types) for (const field of Schema.#members(type)) {
-        if (field.name.toLowerCase().includes(search))
-          this.#found.push(entry(type, field.name, field.type ? written(field.type) : ''));
-        else {
-          const argument = field.args?.find((/** @type {Field} */ each) => each.name.toLowerCase().includes(search));
-          if (argument) this.#found.push(entry(type, field.name, `argument ${argument.name}`));
-        }
-      }
+    this.#found = types.filter(({ name }) => name.toLowerCase().includes(search))
+      .sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1)).map((type) => entry(type, '', kindOf(type)));
+    if (search) for (const type of types) for (const member of membersOf(type)) {
+      const argument = member.args?.find((each) => each.name.toLowerCase().includes(search));
+      if (member.name.toLowerCase().includes(search))
+        this.#found.push(entry(type, member.name, member.type ? written(member.type) : ''));
+      else if (argument) this.#found.push(entry(type, member.name, `argument ${argument.name}`));
     }
+    const found = this.#found;
     this.#list.active = 0;
-    this.#list.show(this.#found.length);
+    this.#list.show(found.length, (index) => found[index]);
   }
   get #roots() {
-    return [this.#schema?.queryType, this.#schema?.mutationType,
-      this.#schema?.subscriptionType].map((type) => type?.name);
-  }
-  static #members(/** @type {any} */ type) {
-    return [...type.fields ?? [], ...type.inputFields ?? [], ...type.enumValues ?? [],
-      ...(type.kind === 'DIRECTIVE' ? type.args : [])];
+    return ['queryType', 'mutationType', 'subscriptionType'].map((root) => this.#schema?.[root]?.name);
   }
 
   #link(/** @type {TypeReference} */ type) {
     return h('button', { class: 'link', onclick: () => place.go('schema', { type: named(type) }) }, written(type));
   }
-  #argument(/** @type {Field} */ argument) {
-    return [`${argument.name}: `, this.#link(argument.type),
-      argument.defaultValue ? ` = ${shown(argument.defaultValue, 80)}` : ''];
-  }
   #draw() {
     this.#list.refresh();
     const type = this.#types.get(this.#type);
-    if (!type) { fill(this.#page, h('p', { class: 'empty' }, `There is no type ${shown(this.#type, 80)}.`)); return; }
-    const names = (/** @type {string} */ title, /** @type {string[]} */ list) => list.length > 0
-      && h('div', { class: 'row' }, h('h3', {}, title),
-      list.map((name) => h('button',
-      { class: 'link mono', onclick: () =>
-      place.go('schema', { type: name.split('.')[0], field: name.split('.')[1] }) }, name)));
-    const prose = (/** @type {any} */ { description, isDeprecated, deprecationReason }) =>
+    if (!type) return this.#say(`There is no type ${shown(this.#type, 80)}.`);
+    const nameLink = (name) => {
+      const [of, field] = name.split('.');
+      return h('button', { class: 'link mono', onclick: () => place.go('schema', { type: of, field }) }, name);
+    };
+    const names = (title, list) =>
+      list.length > 0 && h('div', { class: 'row' }, h('h3', {}, title), list.map(nameLink));
+    const prose = ({ description, isDeprecated, deprecationReason }) =>
       [description && h('p', {}, shown(description, 4_000).replaceAll('\\n', ' ')),
-      isDeprecated && h('p', { class: 'warn' }, `Deprecated: ${shown(deprecationReason ?? '', 400)}`)];
-    const uses = [...this.#types.values()].flatMap((other) =>
-      [...Schema.#members(other).filter((member) => (member.type && named(member.type) === type.name)
-      || member.args?.some((/** @type {Field} */ each) => named(each.type) === type.name)).map((member) =>
-      `${other.name}.${member.name}`),
-      ...((other.kind === 'UNION' && other.possibleTypes?.some((/** @type {any} */ each) => each.name === type.name))
-        ? [other.name] : [])]).filter((name) => !name.startsWith('__'));
-    const members = Schema.#members(type);
-    fill(this.#page,
-      h('header', {}, h('h2', {}, type.name), h('span', { class: 'quiet' }, type.kind.toLowerCase().replace('_', ' '))),
-      h('div', { class: 'body', tabindex: 0, role: 'group', 'aria-label': type.name }, ...prose(type),
-        names('Implements', (type.interfaces ?? []).map((/** @type {any} */ each) => each.name)),
-          names('Possible types', (type.possibleTypes ?? []).map((/** @type {any} */ each) => each.name)),
+        isDeprecated && h('p', { class: 'warn' }, `Deprecated: ${shown(deprecationReason ?? '', 400)}`)];
+    const members = membersOf(type);
+    draw(this.#page, [type, this.#field], () => [
+      h('header', {}, h('h2', {}, type.name), h('span', { class: 'quiet' }, kindOf(type))),
+      h('div', { class: 'body', tabindex: 0, role: 'group', 'aria-label': type.name }, prose(type),
+        names('Implements', (type.interfaces ?? []).map(({ name }) => name)),
+        names('Possible types', (type.possibleTypes ?? []).map(({ name }) => name)),
         type.locations && h('p', { class: 'quiet' }, `On ${type.locations.join(', ')}`),
-        members.length > 0 && h('h3', {},
-          type.kind === 'ENUM' ? 'Values' : type.kind === 'DIRECTIVE' ? 'Arguments' : 'Fields'),
-        members.length > 0 && h('ul', { class: 'fields' },
-          members.map((member) => h('li',
-          { class: member.name === this.#field ? 'aim' : null, 'data-field': member.name },
-          h('div', { class: 'row' }, h('span', { class: 'signature grow' }, h('strong', {}, member.name),
-            member.args?.length > 0 && ['(',
-              member.args.flatMap((/** @type {Field} */ argument, /** @type {number} */ index) =>
-              [index > 0 && ', ', ...this.#argument(argument)]), ')'],
-            member.type && [': ', this.#link(member.type)],
-              member.defaultValue ? ` = ${shown(member.defaultValue, 80)}` : ''),
-          type.fields && !type.name.startsWith('__')
-            && h('button', { test: 'insert-field', 'aria-label': `Insert ${member.name} into the document`,
-            onclick: () => this.#insert(type, member) }, 'Insert')),
-          ...prose(member), member.args?.filter((/** @type {Field} */ argument) =>
-            argument.description).map((/** @type {Field} */ argument) =>
-            h('p', { class: 'quiet' }, `${argument.name}: ${shown(argument.description, 400)}`))))),
-        names('Used by', uses)));
+        members.length > 0 && h('h3', {}, { ENUM: 'Values', DIRECTIVE: 'Arguments' }[type.kind] ?? 'Fields'),
+        members.length > 0 && h('ul', { class: 'fields' }, members.map((member) =>
+          h('li', { class: member.name === this.#field ? 'aim' : null, 'data-field': member.name },
+            h('div', { class: 'row' }, this.#signature(member), type.fields && !type.name.startsWith('__')
+              && h('button', { test: 'insert-field', 'aria-label': `Insert ${member.name} into the document`,
+                onclick: () => this.#insert(type, member) }, 'Insert')),
+            prose(member), member.args?.map(({ name, description }) =>
+              description && h('p', { class: 'quiet' }, `${name}: ${shown(description, 400)}`))))),
+        names('Used by', this.#usesOf(type.name)))]);
     this.#page.querySelector('.aim')?.scrollIntoView({ block: 'center' });
+  }
+  #signature(/** @type {Field} */ { name, args = [], type, defaultValue }) {
+    const value = (text) => (text ? ` = ${shown(text, 80)}` : '');
+    const list = args.map((argument, index) =>
+      [index > 0 && ', ', `${argument.name}: `, this.#link(argument.type), value(argument.defaultValue)]);
+    return h('span', { class: 'signature grow' }, h('strong', {}, name), args.length > 0 && ['(', list, ')'],
+      type && [': ', this.#link(type)], value(defaultValue));
+  }
+  #usesOf(/** @type {string} */ name) {
+    return [...this.#types.values()].flatMap((other) => [
+      ...membersOf(other).filter((member) => (member.type && named(member.type) === name)
+        || member.args?.some((each) => named(each.type) === name)).map((member) => `${other.name}.${member.name}`),
+      ...(other.kind === 'UNION' && other.possibleTypes?.some((each) => each.name === name) ? [other.name] : []),
+    ]).filter((use) => !use.startsWith('__'));
   }
 
   /** What to ask of a type when nothing is said: its scalars; where it has none of interest, what it leads to.
-   *  @type {(name: string, depth?: number) => string} */
-  #selection = (name, depth = 4) => {
-    const fields = /** @type {Field[]} */ (this.#types.get(name)?.fields
-      ?? []).filter(({ args, isDeprecated }) => !isDeprecated
-      && !args?.some(({ type, defaultValue }) => type.kind === 'NON_NULL' && !defaultValue));
-    const isPlain = (/** @type {Field} */ { type }) => ['SCALAR', 'ENUM'].includes(this.#types.get(named(type))?.kind);
-    const scalars = fields.filter((field) => isPlain(field)
-      && !['clientMutationId', 'cursor'].includes(field.name)).slice(0, 8).map((field) => field.name);
-    const ways = depth > 0 && (!scalars.length || fields.some((field) => field.name === 'node'))
-      ? fields.filter((field) => !isPlain(field) && field.name !== 'pageInfo').slice(0, 2) : [];
-    return (this.#types.get(name)?.kind === 'SCALAR' || this.#types.get(name)?.kind === 'ENUM' ? ''
-      : ` { ${[...scalars, ...ways.map((field) => field.name + this.#selection(named(field.type), depth - 1))].join(' ') || '__typename'} }`);
-  };
+   *  @returns {string} */
+  #selection(/** @type {string} */ name, depth = 4) {
+    const { kind, fields = [] } = this.#types.get(name) ?? {};
+    if (kind === 'SCALAR' || kind === 'ENUM') return '';
+    const wanted = (fields ?? []).filter(({ args, isDeprecated }) => !isDeprecated && !args?.some(isNeeded));
+    const isPlain = ({ type }) => ['SCALAR', 'ENUM'].includes(this.#types.get(named(type))?.kind);
+    const scalars = wanted.filter((field) => isPlain(field) && !['clientMutationId', 'cursor'].includes(field.name));
+    const ways = depth > 0 && (!scalars.length || wanted.some((field) => field.name === 'node'))
+      ? wanted.filter((field) => !isPlain(field) && field.name !== 'pageInfo').slice(0, 2) : [];
+    const parts = [...scalars.slice(0, 8).map((field) => field.name),
+      ...ways.map((field) => field.name + this.#selection(named(field.type), depth - 1))];
+    return ` { ${parts.join(' ') || '__typename'} }`;
+  }
   /** A value to begin with.
    *  @returns {any} */
-  #sample(/** @type {TypeReference} */ type, depth = 4) {
-    const of = type.kind === 'NON_NULL' ? /** @type {TypeReference} */ (type.ofType) : type;
-    if (of.kind === 'LIST') return [];
-    const definition = this.#types.get(/** @type {string} */ (of.name));
-    if (definition?.kind === 'ENUM') return definition.enumValues[0]?.name;
-    if (definition?.kind === 'INPUT_OBJECT')
-      return depth > 0 ? Object.fromEntries(definition.inputFields.filter((/** @type {Field} */ field) =>
-      field.type.kind === 'NON_NULL'
-      && !field.defaultValue).map((/** @type {Field} */ field) => [field.name, this.#sample(field.type, depth - 1)]))
-      : {};
-    return /** @type {any} */ ({ Int: 0, Float: 0, Boolean: false })[of.name ?? ''] ?? '';
+  #sample(/** @type {TypeReference | undefined} */ type, depth = 4) {
+    const of = type?.kind === 'NON_NULL' ? type.ofType : type;
+    if (of?.kind === 'LIST') return [];
+    const { kind, enumValues, inputFields = [] } = this.#types.get(of?.name ?? '') ?? {};
+    if (kind === 'ENUM') return enumValues[0]?.name;
+    if (kind === 'INPUT_OBJECT') return Object.fromEntries(depth > 0
+      ? inputFields.filter(isNeeded).map((field) => [field.name, this.#sample(field.type, depth - 1)]) : []);
+    return { Int: 0, Float: 0, Boolean: false }[of?.name ?? ''] ?? '';
   }
   /** A root field becomes an operation of its own, in a new tab; another is written at the caret. */
-  #insert(/** @type {any} */ type, /** @type {Field} */ field) {
-    const needed = (field.args ?? []).filter((argument) => argument.type.kind === 'NON_NULL' && !argument.defaultValue);
-    const call = `${field.name}${needed.length ? `(${needed.map(({ name }) => `${name}: $${name}`).join(', ')})` : ''}${this.#selection(named(field.type))}`;
-    const root = this.#roots.indexOf(type.name);
-    if (root < 0) return explorer().operations.insert(call);
-    const definitions = needed.length
-      ? `(${needed.map((argument) => `$${argument.name}: ${written(argument.type)}`).join(', ')})` : '';
-    const variables = needed.length
-      ? JSON.stringify(Object.fromEntries(needed.map((argument) => [argument.name, this.#sample(argument.type)])),
-      null, 2) : '';
-    const name = field.name[0]?.toUpperCase() + field.name.slice(1);
-    explorer().operations.open(`${['query', 'mutation', 'subscription'][root]} ${name}${definitions} {\n  ${call}\n}\n`, variables);
-    place.go('operations');
+  #insert(/** @type {any} */ type, /** @type {Field} */ { name, args = [], type: result }) {
+    const needed = args.filter(isNeeded);
+    const list = (each) => (needed.length ? `(${needed.map(each).join(', ')})` : '');
+    const call = `${name}${list((argument) => `${argument.name}: $${argument.name}`)}${this.#selection(named(result))}`;
+    const root = ['query', 'mutation', 'subscription'][this.#roots.indexOf(type.name)];
+    if (!root) return explorer().operations.insert(call);
+    const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
+    const variables = Object.fromEntries(needed.map((argument) => [argument.name, this.#sample(argument.type)]));
+    const definitions = list((argument) => `$${argument.name}: ${written(argument.type)}`);
+    const isOpen = explorer().operations.open(`${root} ${title}${definitions} {\n  ${call}\n}\n`,
+      needed.length ? JSON.stringify(variables, null, 2) : '');
+    if (isOpen) place.go('operations');
   }
 }
+/** @returns {any[]} */
+const membersOf = (/** @type {any} */ type) =>
+  [...type.fields ?? [], ...type.inputFields ?? [], ...type.enumValues ?? [],
+    ...(type.kind === 'DIRECTIVE' ? type.args : [])];
 
 // MARK: Data and time
+
+/** How a list from the log is shown: what stands above it, each of its lines, and where all of it is to be had.
+ *  @typedef {{ title: (count: string) => any, item: (line: any) => any, test: string, none: string, path: string,
+ *    parameters: object, choose?: (text: string) => string }} Listing */
+
+/** Lines from the log, a page at a time. */
+class Lines extends HTMLElement {
+  #newest = new Newest();
+  clear() { this.#newest.cancel(); this.hidden = true; }
+  /** Asks for the first page. */
+  ask(/** @type {Listing} */ listing) {
+    this.hidden = false;
+    this.#say(listing, h('p', { class: 'quiet' }, 'Asking…'));
+    this.#newest.run(async (signal) => {
+      const { lines, next } = await linesOf(listing.path, { ...listing.parameters, limit: 100 }, signal, 1);
+      this.show(listing, lines, next);
+    }, (message) => this.#say(listing, failure(message)));
+  }
+  /** Shows lines that are there; `next` has more. */
+  show(/** @type {Listing} */ listing, /** @type {any[]} */ lines, /** @type {string} */ next,
+    spread = (line) => [line]) {
+    const { title, item, test, none, path, parameters, choose } = listing;
+    this.hidden = false;
+    const more = () => this.#newest.run(async (signal) => {
+      const page = await linesOf(next, {}, signal, 1);
+      this.show(listing, [...lines, ...page.lines.flatMap(spread)], page.next, spread);
+    }, tell);
+    const file = () => saveLines(`${test}.ndjson`, path, parameters, 'line', choose);
+    const head = title(next ? `the first ${number(lines.length)}` : number(lines.length));
+    draw(this, [lines, next, head.textContent], () => [head,
+      lines.length || next ? h('ul', { class: 'changes', test }, lines.map((line) => h('li', {}, item(line))))
+        : h('p', { class: 'quiet' }, none),
+      h('div', { class: 'row' },
+        next && lines.length < bounds.lines && h('button', { test: 'more', onclick: more }, 'More'),
+        (next || lines.length > 50) && h('button', { class: 'link', onclick: file }, 'All as a file'))]);
+  }
+  #say(/** @type {Listing} */ { title }, /** @type {HTMLElement} */ what) {
+    const head = title('');
+    draw(this, [head.textContent, what.textContent], () => [head, what]);
+  }
+}
 
 const pageOfEvents = 100;
 /** What is stored, at any event of the log. */
 class Data extends HTMLElement {
   /** The event that is shown; null is the newest one, whichever that is. */ at = /** @type {number | null} */ (null);
-  type = ''; record = ''; field = ''; #first = 1; #log = '';
-  #loading = new Newest(); #more = new Newest(); #eventPages = new Newest(); #side = new Newest();
-    #blames = new Newest();
-  /** @type {Map<number, LogEvent[]>} */ #pages = new Map(); #wanted = '';
-  /** @type {LogEvent[] | null} */ #found = null; #foundAll = true;
-  /** @type {StoredRecord[]} */ #rows = []; #columns = /** @type {string[]} */ ([]); #isWhole = false; #isShort = '';
-  /** @type {Map<string, Record<string, unknown>>} */ #before = new Map(); #beforeIsWhole = false; #beforeOf = '';
+  type = ''; record = ''; field = ''; #log = ''; #first = 1;
+  #loading = new Newest(); #more = new Newest(); #eventPages = new Newest();
+  /** @type {Map<number, { events: LogEvent[], head: number }>} */ #pages = new Map();
+  #wanted = ''; #found = /** @type {LogEvent[] | null} */ (null); #foundNext = '';
+  /** @type {StoredRecord[]} */ #rows = []; #columns = /** @type {string[]} */ ([]);
+  /** Where the table goes on, of which moment it is, and what it was asked. */
+  #next = ''; #tableAt = 0; #question = '';
+  /** What was shown at the moment before. */
+  #before = { of: '', isWhole: false, fields: /** @type {Map<string, any>} */ (new Map()) };
   /** @type {Map<string, number>} */ #counts = new Map();
-  /** @type {any} */ #answer = undefined; #isAsking = false; #isFollowing = false; #isBehind = false; #tableAt = 0;
-  #remember = later(() => !this.hidden
-    && history.replaceState(null, '',
+  #answer = /** @type {any} */ (undefined); #isAsking = false; #isFollowing = false; #isBehind = false;
+  #remember = later(() => !this.hidden && history.replaceState(null, '',
     place.text('data', { type: this.type, record: this.record, field: this.field, at: this.at })), 250);
 
-  #slider = /** @type {HTMLInputElement} */ (h('input',
-    { type: 'range', min: 1, max: 1, step: 1, value: 1, 'aria-label': 'Event', test: 'timeline',
-    oninput: () => this.seek(Number(this.#slider.value)) }));
-  #number = /** @type {HTMLInputElement} */ (h('input',
-    { type: 'number', min: 1, 'aria-label': 'Go to event', test: 'timeline-number',
-    onchange: () => this.seek(Number(this.#number.value)) }));
+  /** @type {HTMLInputElement} */ #slider = h('input', { type: 'range', min: 1, max: 1, step: 1, value: 1,
+    'aria-label': 'Event', test: 'timeline', oninput: () => this.seek(Number(this.#slider.value)) });
+  /** @type {HTMLInputElement} */ #number = h('input', { type: 'number', min: 1, 'aria-label': 'Go to event',
+    test: 'timeline-number', onchange: () => { if (this.#number.value) this.seek(Number(this.#number.value)); } });
   #label = h('span', { role: 'status', class: 'grow', test: 'timeline-label' });
-  #problem = h('p', { class: 'bad', role: 'alert', test: 'data-problem' });
   #types = h('div', { class: 'types', test: 'types' });
-  #events = /** @type {Rows} */ (h('relay-rows', { role: 'listbox', 'aria-label': 'Events', test: 'events' }));
-  #kind = /** @type {HTMLSelectElement} */ (h('select', { 'aria-label': 'Kind of event', test: 'events-kind' },
-    ['', 'genesis', 'schema', 'mutation', 'response', 'revocation',
-    'update'].map((kind) => h('option', { value: kind }, kind || 'any kind'))));
-  #operation = /** @type {HTMLInputElement} */ (h('input',
-    { placeholder: 'operation', 'aria-label': 'Operation of the event', test: 'events-operation' }));
-  #touched = /** @type {HTMLInputElement} */ (h('input',
-    { placeholder: 'record', 'aria-label': 'Record that the event writes', test: 'events-record' }));
-  #where = /** @type {HTMLInputElement} */ (h('input',
-    { placeholder: 'condition', 'aria-label': 'Condition on the event, as of relay log list --where',
-    test: 'events-where' }));
+  /** @type {Rows} */ #events = h('relay-rows', { role: 'listbox', 'aria-label': 'Events', test: 'events' });
+  #problem = h('p', { class: 'bad', role: 'alert', test: 'data-problem' });
+  #searched = h('p', { class: 'quiet', role: 'status', test: 'events-found' });
+  #conditions = {
+    kind: h('select', { 'aria-label': 'Kind of event', test: 'events-kind' },
+      ['', 'genesis', 'schema', 'mutation', 'response', 'revocation', 'update'].map((kind) =>
+        h('option', { value: kind }, kind || 'any kind'))),
+    operation: h('input', { placeholder: 'operation', 'aria-label': 'Operation of the event',
+      test: 'events-operation' }),
+    record: h('input', { placeholder: 'record', 'aria-label': 'Record that the event writes', test: 'events-record' }),
+    where: h('input', { placeholder: 'condition', 'aria-label': 'Condition on the event, as of relay log list --where',
+      test: 'events-where' }),
+  };
   #middle = h('section', { class: 'panel lists', 'aria-label': 'Records', test: 'records' });
-  #table = /** @type {Rows} */ (h('relay-rows', { role: 'grid', 'aria-label': 'Records', test: 'table' }));
+  /** @type {Rows} */ #table = h('relay-rows', { role: 'grid', 'aria-label': 'Records', test: 'table' });
   #title = h('h2', { test: 'table-title' }); #shownOf = h('span', { class: 'quiet', test: 'table-count' });
-  #order = /** @type {HTMLSelectElement} */ (h('select',
-    { 'aria-label': 'Order', test: 'table-order', onchange: () => this.load() },
-    h('option', { value: 'newest' }, 'newest first'), h('option', { value: 'oldest' }, 'oldest first')));
-  #by = /** @type {HTMLSelectElement} */ (h('select',
-    { 'aria-label': 'Field to filter by', test: 'table-field', onchange: () => this.load() },
-    h('option', { value: '' }, 'no filter')));
-  #equals = /** @type {HTMLInputElement} */ (h('input',
-    { placeholder: 'value', 'aria-label': 'Value of the field', test: 'table-value', onchange: () => this.load() }));
-  #tableHeader = h('header', {}, this.#title, this.#shownOf, h('span', { class: 'grow' }), this.#order,
+  #catchUp = h('button', { test: 'table-now', hidden: true, onclick: () => this.load() }, 'Show now');
+  /** @type {HTMLSelectElement} */ #order = h('select', { 'aria-label': 'Order', test: 'table-order',
+    onchange: () => this.load() }, h('option', { value: 'newest' }, 'newest first'),
+  h('option', { value: 'oldest' }, 'oldest first'));
+  /** @type {HTMLSelectElement} */ #by = h('select', { 'aria-label': 'Field to filter by', test: 'table-field',
+    onchange: () => this.load() }, h('option', { value: '' }, 'no filter'));
+  /** @type {HTMLInputElement} */ #equals = h('input', { placeholder: 'value', 'aria-label': 'Value of the field',
+    test: 'table-value', onchange: () => this.load() });
+  #tableHeader = h('header', {}, this.#title, this.#shownOf, this.#catchUp, h('span', { class: 'grow' }), this.#order,
     h('span', { class: 'row narrow' }, this.#by, this.#equals));
-  #eventBox = h('section', { 'aria-label': 'Event', test: 'event' });
-  #blameBox = h('section', { 'aria-label': 'Blame', test: 'blame', hidden: true });
-  #whatIfBox = h('section', { 'aria-label': 'What if', test: 'what-if', hidden: true });
-  #a = /** @type {HTMLInputElement} */ (h('input',
-    { type: 'number', min: 0, 'aria-label': 'From event', test: 'diff-a' }));
-  #b = /** @type {HTMLInputElement} */ (h('input',
-    { type: 'number', min: 0, 'aria-label': 'To event', test: 'diff-b' }));
-  #diffBox = h('div', { test: 'diff' });
-  #document = /** @type {HTMLSelectElement} */ (h('select',
-    { 'aria-label': 'Document', test: 'past-document', onchange: () => {
-    this.#answer = undefined;
-    this.load();
-  } }));
-  #tree = /** @type {Tree} */ (h('relay-tree', { label: 'Result at this event' }));
+  #eventBox = h('div', {});
+  /** @type {Lines} */ #changed = h('relay-lines', {});
+  #whatIfButton = h('button', { test: 'what-if-run', onclick: () => this.#whatIf() }, 'What if it had never been?');
+  /** @type {Lines} */ #whatIfBox = h('relay-lines',
+    { 'aria-label': 'What if', role: 'region', test: 'what-if', hidden: true });
+  /** @type {Lines} */ #blameBox = h('relay-lines',
+    { 'aria-label': 'Blame', role: 'region', test: 'blame', hidden: true });
+  /** @type {HTMLInputElement} */ #a = h('input',
+    { type: 'number', min: 0, 'aria-label': 'From event', test: 'diff-a' });
+  /** @type {HTMLInputElement} */ #b = h('input', { type: 'number', min: 0, 'aria-label': 'To event', test: 'diff-b' });
+  /** @type {Lines} */ #diffBox = h('relay-lines', { test: 'diff' });
+  /** @type {HTMLSelectElement} */ #document = h('select', { 'aria-label': 'Document', test: 'past-document',
+    onchange: () => { this.#answer = undefined; this.load(); } });
+  /** @type {Tree} */ #tree = h('relay-tree', { label: 'Result at this event' });
   #queryNote = h('p', { class: 'quiet', role: 'status' });
+  /** @type {HTMLDetailsElement} */ #query = h('details',
+    { test: 'past-query', ontoggle: () => this.#query.open && this.load() },
+    h('summary', {}, 'A query at this event'), h('div', { class: 'row' }, this.#document), this.#queryNote,
+    h('div', { class: 'tall' }, this.#tree));
 
   connectedCallback() {
     if (this.#slider.isConnected) return;
     this.className = 'data';
-    const button = (/** @type {string} */ text, /** @type {string} */ label, /** @type {string} */ test,
-      /** @type {() => void} */ onclick) => h('button', { class: 'bare', title: label, 'aria-label': label, test, onclick }, text);
-    this.append(
+    const button = (text, label, test, onclick) =>
+      h('button', { class: 'bare', title: label, 'aria-label': label, test, onclick }, text);
+    fill(this,
       h('section', { class: 'panel timeline', 'aria-label': 'Timeline' },
-        h('div', { class: 'row' }, button('|◀', 'First event', 'timeline-first', () => this.seek(this.#first)),
+        h('div', { class: 'row' }, button('|◀', 'First event', 'timeline-first', () => this.seek(server.first)),
           button('◀', 'The event before', 'timeline-previous', () => this.seek(this.#now - 1)), this.#slider,
           button('▶', 'The next event', 'timeline-next', () => this.seek(this.#now + 1)),
-            h('button', { test: 'timeline-now', onclick: () => this.seek(Infinity) }, 'Now'), this.#number),
-        h('div', { class: 'row' }, this.#label), this.#problem),
+          h('button', { test: 'timeline-now', onclick: () => this.seek(Infinity) }, 'Now'), this.#number),
+        h('div', { class: 'row' }, this.#label)),
       h('div', { class: 'stack-of left' },
         h('section', { class: 'panel', 'aria-label': 'Types' }, this.#types),
         h('section', { class: 'panel lists', 'aria-label': 'Events' },
-          h('header', { class: 'conditions' }, this.#kind, this.#operation, this.#touched, this.#where), this.#events)),
+          h('header', { class: 'conditions' }, Object.values(this.#conditions)), this.#searched, this.#problem,
+          this.#events)),
       this.#middle,
-      h('section', { class: 'panel', 'aria-label': 'Event and history' },
-        h('div', { class: 'body' }, this.#eventBox, this.#whatIfBox, this.#blameBox,
+      h('section', { class: 'panel', 'aria-label': 'Event and history' }, h('div', { class: 'body' },
+        h('section', { 'aria-label': 'Event', test: 'event' }, this.#eventBox, this.#changed,
+          h('div', { class: 'row' }, this.#whatIfButton)),
+        this.#whatIfBox, this.#blameBox,
         h('details', { test: 'compare' }, h('summary', {}, 'Compare two events'),
           h('div', { class: 'row narrow' }, this.#a, 'to', this.#b,
-          h('button', { test: 'diff-run', onclick: () => this.#compare() }, 'Compare')), this.#diffBox),
-        h('details', { test: 'past-query', ontoggle: () => {
-          this.#offerDocuments();
-          this.load();
-        } }, h('summary', {}, 'A query at this event'), h('div', { class: 'row' }, this.#document), this.#queryNote,
-          h('div', { class: 'tall' }, this.#tree)))));
+            h('button', { test: 'diff-run', onclick: () => this.#compare() }, 'Compare')), this.#diffBox),
+        this.#query)));
 
-    this.#events.make = (index) => {
-      const event = this.#eventAt(index);
-      if (!event) return h('div', { class: 'quiet' }, `${this.#found ? '' : this.#first + index}  …`);
-      return h('div', { title: clock(event.time) }, String(event.sequence), '  ',
-        h('span', { class: 'quiet' }, event.kind), '  ', shown(event.operation ?? '', 60));
+    this.#events.make = (sequence, index) => {
+      const event = this.#found ? this.#found[index] : this.#eventOf(sequence);
+      return event ? h('div', { title: clock(event.time) }, String(sequence), '  ',
+        h('span', { class: 'quiet' }, event.kind), '  ', shown(event.operation ?? '', 60))
+        : h('div', { class: 'quiet' }, `${sequence}  …`);
     };
-    this.#events.isSelected = (index) =>
-      (this.#found ? this.#found[index]?.sequence : this.#first + index) === this.#now;
-    for (const name of ['open', 'move']) this.#events.addEventListener(name, () => {
-      const sequence = this.#found ? this.#found[this.#events.active]?.sequence : this.#first + this.#events.active;
-      if (sequence) this.seek(sequence, false);
-    });
-    this.#events.addEventListener('seen', (event) => this.#need(/** @type {CustomEvent} */ (event).detail));
-    for (const field of [this.#kind, this.#operation, this.#touched, this.#where])
-      field.addEventListener('change', () => this.#search());
-    this.#table.make = (index) => this.#makeRow(/** @type {StoredRecord} */ (this.#rows[index]));
-    this.#table.addEventListener('open', () => {
-      const row = this.#rows[this.#table.active];
-      if (row) this.#go({ record: row.id });
-    });
-    this.#table.addEventListener('seen', (event) => {
-      if (/** @type {CustomEvent} */ (event).detail.last > this.#rows.length - 30) this.#loadMore();
+    this.#events.isSelected = (sequence) => sequence === this.#now;
+    for (const name of ['open', 'move'])
+      this.#events.addEventListener(name, (/** @type {any} */ { detail }) => this.seek(detail, false));
+    this.#events.addEventListener('seen', (/** @type {any} */ { detail }) => this.#need(detail));
+    for (const field of Object.values(this.#conditions)) field.addEventListener('change', () => this.#search());
+    this.#table.make = (row) => this.#makeRow(row);
+    this.#table.key = ({ id }) => id;
+    this.#table.addEventListener('open', (/** @type {any} */ { detail: { id } }) => this.#go({ record: id }));
+    this.#table.addEventListener('seen', (/** @type {any} */ { detail }) => {
+      if (detail.last > this.#rows.length - 30) this.#loadMore();
     });
     server.addEventListener('head', () => this.#grow());
     // How far the log has come is in every result; where nothing else asks, this does.
     setInterval(() => this.#pulse(), 1_000);
   }
   shown(/** @type {URLSearchParams} */ parameters) {
-    const at = parameters.get('at');
-    this.at = at !== null && /^\d{1,15}$/.test(at) ? Number(at) : null;
+    const at = parameters.get('at') ?? '';
+    this.at = /^\d{1,15}$/.test(at) && !(server.head && Number(at) > server.head) ? Number(at) : null;
     this.type = parameters.get('type') ?? (parameters.has('record') ? '' : this.type);
     this.record = parameters.get('record') ?? '';
     this.field = parameters.get('field') ?? '';
-    this.#offerDocuments();
+    if (at && this.at === null) this.#remember();
     this.#drawLabel();
     this.entered();
-    if (this.field) this.#blame(this.record, this.field); else this.#blameBox.hidden = true;
+    if (this.field) this.#blame(); else this.#blameBox.clear();
   }
   entered() {
-    this.#fetchStart();
     this.#pulse();
     this.load();
+  }
+  /** Gives up what is of another log, or was for another viewer. */
+  forget() {
+    for (const each of [this.#loading, this.#more, this.#eventPages]) each.cancel();
+    for (const each of [this.#whatIfBox, this.#blameBox, this.#diffBox, this.#changed]) each.clear();
+    this.#pages.clear();
+    this.#counts.clear();
+    this.at = this.#found = null;
+    this.#rows = [];
+    this.#foundNext = this.#next = this.#question = this.#wanted = this.#before.of = '';
+    this.#answer = undefined;
+    for (const field of Object.values(this.#conditions)) field.value = '';
+    for (const each of [this.#types, this.#middle, this.#eventBox]) draw(each, '', () => []);
+    this.#tree.show(undefined);
+    this.#drawLabel();
   }
   /** Goes to an event, and shows everything as it was right after it. */
   seek(/** @type {number} */ sequence, reveals = true) {
     if (Number.isNaN(sequence) || !server.head) return;
-    const at = Math.max(this.#first, Math.round(Math.min(sequence, server.head)));
+    const at = Math.max(server.first, Math.round(Math.min(sequence, server.head)));
     this.at = at >= server.head ? null : at;
-    this.#whatIfBox.hidden = true;
+    this.#number.value = String(at);
+    this.#whatIfBox.clear();
     this.#drawLabel();
     this.#events.refresh();
-    if (reveals && !this.#found) this.#events.reveal(at - this.#first, true);
+    if (reveals && !this.#found) this.#events.reveal(at - server.first, true);
     this.#remember();
     this.load(40);
   }
-  /** Loads everything that is shown, at the event that is shown. A newer call cancels this one. */
-  load(delay = 0) {
+  /** Loads everything that is shown, at the event that is shown. What cannot be loaded says so in its place. */
+  load(delay = 0, isFollowing = false) {
     return this.#loading.run(async (signal) => {
-      const tasks = [this.#loadTypes(signal).then(() =>
-        /** @type {Promise<any>} */ (this.record ? this.#loadRecord(signal) : this.#loadTable(signal))), this.#loadEvent(signal), this.#loadQuery(signal)];
-      const outcomes = await Promise.allSettled(tasks);
-      if (signal.aborted) return;
-      const failure = /** @type {any} */ (outcomes.find(({ status }) => status === 'rejected'));
-      this.#problem.textContent = failure ? messageOf(failure.reason) : '';
-    }, (message) => { this.#problem.textContent = message; }, delay);
+      const part = (place, task) => task().catch((error) => {
+        if (!signal.aborted) draw(place, { failed: messageOf(error) }, () => failure(messageOf(error)));
+      });
+      await Promise.all([
+        part(this.#types, () => this.#loadTypes(signal)).then(() => part(this.#middle,
+          () => (this.record ? this.#loadRecord(signal) : this.#loadTable(signal, isFollowing)))),
+        part(this.#eventBox, () => this.#loadEvent(signal)),
+        this.#loadQuery(signal).catch((error) => {
+          if (!signal.aborted) this.#queryNote.textContent = messageOf(error);
+        })]);
+    }, tell, delay);
   }
 
   get #now() { return this.at ?? server.head; }
   async #pulse() {
     if (this.hidden || document.hidden || this.#isAsking || server.state !== 'open') return;
     this.#isAsking = true;
-    await server.ask({ query: '{ __typename }' }).catch(() => {});
+    await server.pulse();
     this.#isAsking = false;
   }
   #go(/** @type {{ type?: string, record?: string, field?: string }} */ to) {
     place.go('data', { type: this.type, at: this.at, ...to });
   }
-  async #fetchStart() {
-    const [oldest] = await lines('/log/events', { after: 0, limit: 1 }).catch(() => []);
-    if (oldest && oldest.sequence !== this.#first) { this.#first = oldest.sequence; this.#pages.clear(); }
-    this.#drawLabel();
-  }
   #grow() {
-    // Another log, or another history of this one.
-    if (this.#log !== server.log) { this.#log = server.log; this.#pages.clear(); if (!this.hidden) this.#fetchStart(); }
-    for (const [page, events] of this.#pages) if (events.length < pageOfEvents) this.#pages.delete(page);
+    if (server.log && this.#log !== server.log) {
+      if (this.#log) { tell('The server has another log than before.'); this.forget(); }
+      this.#log = server.log;
+    }
+    if (this.at !== null && this.at > server.head && server.head) this.at = null;
     if (this.hidden) return;
     this.#drawLabel();
     this.#follow();
@@ -1816,147 +2128,178 @@ class Data extends HTMLElement {
     this.#isFollowing = true;
     while (this.#isBehind && !this.hidden) {
       this.#isBehind = false;
-      await this.load(60);
+      await this.load(60, true);
     }
     this.#isFollowing = false;
   }
   #drawLabel() {
+    const { first } = server;
     const head = server.head || 1;
-    this.#slider.min = this.#number.min = String(this.#first);
+    this.#slider.min = this.#number.min = String(first);
     this.#slider.max = this.#number.max = String(head);
-    this.#slider.value = this.#number.value = String(this.#now);
-    const event = this.#found ? undefined : this.#eventAt(this.#now - this.#first);
-    const about = event ? `, ${event.kind}${event.operation ? ` ${shown(event.operation, 60)}` : ''}, ${clock(event.time)}` : '';
-    this.#label.textContent = `${this.at === null ? 'Now: ' : ''}event ${number(this.#now)} of ${number(head)}${about}`;
+    this.#slider.value = String(this.#now);
+    // Not while somebody writes a number there.
+    if (document.activeElement !== this.#number) this.#number.value = String(this.#now);
+    const event = this.#eventOf(this.#now);
+    const about = event ? [`${event.kind} ${shown(event.operation ?? '', 60)}`.trim(), clock(event.time)] : [];
+    this.#label.textContent = [`${this.at === null ? 'Now: ' : ''}event ${number(this.#now)} of ${number(head)}`,
+      ...about].join(', ');
     this.#slider.setAttribute('aria-valuetext', this.#label.textContent);
-    if (!this.#found && this.#events.count !== head - this.#first + 1) {
-      this.#events.show(Math.max(0, head - this.#first + 1));
-      if (this.at === null) this.#events.reveal(this.#events.count - 1);
-    }
+    if (this.#found) return;
+    if (first !== this.#first) this.#pages.clear();
+    if (first === this.#first && this.#events.count === head - first + 1) return;
+    this.#first = first;
+    const { isAtEnd } = this.#events;
+    this.#events.show(Math.max(0, head - first + 1), (index) => first + index);
+    // Whoever looks at the newest goes on to do so.
+    if (this.at === null && isAtEnd) this.#events.reveal(this.#events.count - 1);
   }
 
   // Events
 
-  #eventAt(/** @type {number} */ index) {
-    if (this.#found) return this.#found[index];
-    return this.#pages.get(Math.floor(index / pageOfEvents))?.find(({ sequence }) => sequence === this.#first + index);
+  #eventOf(/** @type {number} */ sequence) {
+    return this.#pages.get(Math.floor((sequence - this.#first) / pageOfEvents))?.events
+      .find((event) => event.sequence === sequence);
   }
-  /** Fetches the pages of events that are in sight. */
+  /** Fetches the pages of events that are in sight, and those again that have become longer. */
   #need(/** @type {{ first: number, last: number }} */ { first: from, last }) {
-    if (this.#found) { if (last > this.#found.length - 20 && !this.#foundAll) this.#searchMore(); return; }
+    if (this.#found) { if (last > this.#found.length - 20) this.#searchMore(); return; }
     /** @type {number[]} */ const missing = [];
-    for (let page = Math.floor(from / pageOfEvents); page * pageOfEvents < last; page += 1)
-      if (!this.#pages.has(page)) missing.push(page);
-    const wanted = missing.join();
+    for (let page = Math.floor(from / pageOfEvents); page * pageOfEvents < last; page += 1) {
+      const there = this.#pages.get(page);
+      if (!there || (there.events.length < pageOfEvents && there.head < server.head)) missing.push(page);
+    }
+    const wanted = `${missing.join()} of ${server.head}`;
     if (!missing.length || wanted === this.#wanted) return;
     this.#wanted = wanted;
     this.#eventPages.run(async (signal) => {
       for (const page of missing) {
+        const { head } = server;
         const start = this.#first + page * pageOfEvents;
-        const events = await lines('/log/events', { after: start - 1, limit: pageOfEvents }, signal);
+        const { lines } = await linesOf('/log/events', { after: start - 1, limit: pageOfEvents }, signal,
+          Math.min(pageOfEvents, head - start + 1));
         this.#pages.delete(page);
-        this.#pages.set(page, events.filter(({ sequence }) => sequence < start + pageOfEvents));
-        const oldest = this.#pages.keys().next().value;
-        if (this.#pages.size > bounds.pagesOfEvents && oldest !== undefined) this.#pages.delete(oldest);
+        this.#pages.set(page, { events: lines.filter(({ sequence }) => sequence < start + pageOfEvents), head });
+        const [oldest = page] = this.#pages.keys();
+        if (this.#pages.size > bounds.pagesOfEvents) this.#pages.delete(oldest);
       }
-      this.#wanted = '';
+      this.#problem.textContent = this.#wanted = '';
       this.#events.refresh();
       this.#drawLabel();
-    }, (message) => { this.#problem.textContent = message; setTimeout(() => { this.#wanted = ''; }, 2_000); }, 40);
-  }
-  get #conditions() {
-    return { kind: this.#kind.value, operation: this.#operation.value.trim(), record: this.#touched.value.trim(),
-      where: this.#where.value.trim() };
+    }, (message) => {
+      this.#problem.textContent = message;
+      setTimeout(() => { this.#wanted = ''; this.#events.refresh(); }, 2_000);
+    }, 40);
   }
   #search() {
-    this.#wanted = '';
-    if (!Object.values(this.#conditions).some(Boolean)) {
-      this.#found = null;
-      this.#events.count = -1;
-      return this.#drawLabel();
-    }
-    [this.#found, this.#foundAll] = [[], false];
-    this.#events.show(0);
+    const conditions = Object.fromEntries(Object.entries(this.#conditions)
+      .map(([name, { value }]) => [name, value.trim()]));
+    const isAny = Object.values(conditions).some(Boolean);
+    [this.#found, this.#wanted] = [isAny ? [] : null, ''];
+    this.#eventPages.cancel();
+    this.#problem.textContent = this.#searched.textContent = '';
+    this.#events.count = -1;
+    if (!isAny) return this.#drawLabel();
+    const query = new URLSearchParams({ ...conditions, before: String(server.head + 1),
+      limit: String(pageOfEvents) });
+    this.#foundNext = `/log/events?${query}`;
     this.#searchMore();
   }
+  /** Goes on with the search, backwards. A page that found nothing says no more than that it has been looked at. */
   #searchMore() {
     const found = /** @type {LogEvent[]} */ (this.#found);
-    const before = found.at(-1)?.sequence;
-    this.#foundAll = true;
+    const from = this.#foundNext;
+    if (!from || found.length >= bounds.foundEvents) return;
+    this.#foundNext = '';
+    this.#searched.textContent = `${counted(found.length, 'event')} found. Searching…`;
     this.#eventPages.run(async (signal) => {
-      const events = await lines('/log/events',
-        { ...this.#conditions, before: before ?? server.head + 1, limit: pageOfEvents }, signal);
-      this.#problem.textContent = '';
-      found.push(...events.sort((a, b) => b.sequence - a.sequence));
-      this.#foundAll = events.length < pageOfEvents || found.length >= bounds.foundEvents;
-      this.#events.show(found.length);
-    }, (message) => { this.#problem.textContent = message; });
+      const { lines, next } = await linesOf(from, {}, signal);
+      found.push(...lines.sort((a, b) => b.sequence - a.sequence));
+      this.#foundNext = next;
+      const isFull = found.length >= bounds.foundEvents;
+      const back = new URLSearchParams(next.split('?')[1]).get('before');
+      this.#searched.textContent = joined(`${counted(found.length, 'event')} found`,
+        isFull ? 'search for fewer to see others' : next && `searched back to event ${back}`);
+      this.#events.show(found.length, (index) => found[index]?.sequence);
+      // With few rows nobody scrolls.
+      if (!this.hidden && found.length < 20) this.#searchMore();
+    }, (message) => { this.#problem.textContent = message; this.#searched.textContent = ''; });
   }
 
   // Records
 
   async #loadTypes(/** @type {AbortSignal} */ signal) {
-    const counts = await lines('/explorer/types', { at: this.at }, signal);
-    this.#counts = new Map(counts.map(({ type, count }) => [type, count]));
-    if (!this.record) this.type ||= counts[0]?.type ?? '';
-    fill(this.#types, ...counts.map(({ type, count }) =>
+    const { lines } = await linesOf('/explorer/types', { at: this.at }, signal);
+    this.#counts = new Map(lines.map(({ type, count }) => [type, count]));
+    if (!this.record) this.type ||= lines[0]?.type ?? '';
+    this.#drawTypes();
+  }
+  #drawTypes() {
+    const types = [...this.#counts];
+    draw(this.#types, [types, this.type], () => (types.length ? types.map(([type, count]) =>
       h('button', { test: 'type', 'data-type': type, 'aria-pressed': type === this.type, onclick: () => {
-      this.#by.value = '';
-      this.#go({ type, record: '' });
-    } }, h('span', {}, shown(type, 60)), h('span', { class: 'quiet' }, number(count)))),
-      ...(counts.length ? [] : [h('p', { class: 'quiet' }, 'No records.')]));
+        this.#by.value = '';
+        this.#go({ type, record: '', field: '' });
+      } }, h('span', {}, shown(type, 60)), h('span', { class: 'quiet' }, number(count))))
+      : h('p', { class: 'quiet' }, 'No records.')));
   }
-  #question(/** @type {string | undefined} */ after) {
-    let value = this.#equals.value;
-    try { JSON.parse(value); } catch { value = JSON.stringify(value); }
-    // Further pages are of the moment that the first one showed.
-    return { type: this.type, at: this.at ?? (after && this.#tableAt), order: this.#order.value, after, limit: 100,
-      ...(this.#by.value && { field: this.#by.value, value }) };
-  }
-  async #loadTable(/** @type {AbortSignal} */ signal) {
+  async #loadTable(/** @type {AbortSignal} */ signal, /** @type {boolean} */ isFollowing) {
+    if (!this.type)
+      return draw(this.#middle, 'nothing', () => h('p', { class: 'empty' }, 'Nothing is stored at this event.'));
+    const value = Data.#valueTyped(this.#equals.value);
+    const field = this.#by.value;
+    const parameters = { type: this.type, order: this.#order.value, limit: 100, ...(field && { field, value }) };
+    const question = JSON.stringify(parameters);
+    // Whoever reads on beyond the first page is not thrown back by what is written meanwhile.
+    if (isFollowing && question === this.#question && this.#rows.length > parameters.limit) return this.#drawTable();
     this.#more.cancel();
-    if (!this.type) return fill(this.#middle, h('p', { class: 'empty' }, 'Nothing is stored at this event.'));
-    const question = this.#question(undefined);
-    this.#tableAt = server.head;
-    const rows = await lines('/explorer/records', question, signal);
-    const of = JSON.stringify([this.type, this.#order.value, question.field, question.value]);
-    this.#before = of === this.#beforeOf ? new Map(this.#rows.map(({ id, fields }) => [id, fields])) : new Map();
-    [this.#beforeIsWhole, this.#beforeOf] = [of === this.#beforeOf && this.#isWhole, of];
-    this.#rows = rows;
-    this.#isWhole = rows.length < question.limit;
-    this.#isShort = '';
+    const tableAt = this.#now;
+    const { lines, next } = await linesOf('/explorer/records', { ...parameters, at: this.at }, signal);
+    this.#before = { of: question, isWhole: question === this.#before.of && !this.#next,
+      fields: new Map(question === this.#before.of ? this.#rows.map(({ id, fields }) => [id, fields]) : []) };
+    [this.#question, this.#rows, this.#next, this.#tableAt] = [question, lines, next, tableAt];
     this.#drawTable();
   }
+  /** What was typed, as JSON in the form of a record; what is no JSON is text. */
+  static #valueTyped(/** @type {string} */ text) {
+    try {
+      const value = parsed(text);
+      const isStored = !isObject(value) || ['ref', 'refs', 'value'].some((name) => name in value);
+      return JSON.stringify(isStored ? value : { value });
+    } catch { return JSON.stringify(text.replace(/^→ /, '')); }
+  }
   #loadMore() {
-    if (this.#isWhole || this.#isShort || this.record || !this.#rows.length) return;
-    this.#isShort = 'loading more';
+    const from = this.#next;
+    if (!from || this.record || this.#rows.length >= bounds.rowsOfTable) return;
+    this.#next = '';
     this.#more.run(async (signal) => {
-      const question = this.#question(this.#rows.at(-1)?.id);
-      const rows = await lines('/explorer/records', question, signal);
-      this.#rows.push(...rows);
-      this.#isWhole = rows.length < question.limit;
-      this.#isShort = this.#rows.length >= bounds.rowsOfTable ? 'filter to see others' : '';
+      const { lines, next } = await linesOf(from, {}, signal);
+      this.#rows.push(...lines);
+      this.#next = next;
       this.#drawTable();
-    }, (message) => { this.#problem.textContent = message; this.#isShort = ''; });
+    }, (message) => { this.#next = from; tell(message); });
   }
   #drawTable() {
-    const fields = new Set(this.#rows.slice(0, 1_000).flatMap(({ fields: each }) => Object.keys(each)));
-    this.#columns = [...fields].slice(0, bounds.columns);
-    const chosen = this.#by.value;
-    this.#by.replaceChildren(h('option', { value: '' }, 'no filter'),
-      ...[...new Set([...fields, ...(chosen ? [chosen] : [])])].map((field) =>
-      h('option', { value: field }, shown(field, 60))));
-    this.#by.value = chosen;
-    this.#title.textContent = shown(this.type, 60);
+    const rows = this.#rows;
+    const field = this.#by.value;
+    const fields = [...new Set(rows.slice(0, 1_000).flatMap((row) => Object.keys(row.fields)))];
     const count = this.#counts.get(this.type) ?? 0;
-    this.#shownOf.textContent =
-      [chosen ? `${number(this.#rows.length)}${this.#isWhole ? '' : '+'} of ${number(count)} match`
-      : counted(count, 'record'), this.#isShort === 'loading more' ? '' : this.#isShort,
-      fields.size > bounds.columns ? `${bounds.columns} of ${fields.size} fields` : ''].filter(Boolean).join(' · ');
-    if (this.#table.parentNode !== this.#middle) fill(this.#middle, this.#tableHeader, this.#table);
+    const isBehind = this.at === null && rows.length > 100 && this.#tableAt < server.head;
+    this.#columns = fields.slice(0, bounds.columns);
+    const choices = [...new Set([...fields, ...(field ? [field] : [])])];
+    draw(this.#by, choices, () => [h('option', { value: '' }, 'no filter'),
+      choices.map((each) => h('option', { value: each }, shown(each, 60)))]);
+    this.#by.value = field;
+    this.#title.textContent = shown(this.type, 60);
+    this.#catchUp.hidden = !isBehind;
+    this.#shownOf.textContent = joined(
+      field ? `${number(rows.length)}${this.#next ? '+' : ''} of ${number(count)} match` : counted(count, 'record'),
+      rows.length >= bounds.rowsOfTable && 'filter to see others', isBehind && `as of event ${number(this.#tableAt)}`,
+      fields.length > bounds.columns && `${bounds.columns} of ${fields.length} fields`);
+    draw(this.#middle, 'table', () => [this.#tableHeader, this.#table]);
     this.#table.head = this.#cells(h('div', { role: 'row', 'aria-rowindex': 1 },
       ['id', ...this.#columns].map((column) => h('span', { role: 'columnheader' }, shown(column, 60)))));
-    this.#table.show(this.#rows.length);
+    this.#table.show(rows.length, (index) => rows[index]);
   }
   #cells(/** @type {HTMLElement} */ row) {
     row.classList.add('cells');
@@ -1964,78 +2307,62 @@ class Data extends HTMLElement {
     return row;
   }
   #makeRow(/** @type {StoredRecord} */ { id, fields }) {
-    const before = this.#before.get(id);
-    const isNew = !before && this.#beforeIsWhole;
-    return this.#cells(h('div',
-      { class: isNew ? 'added' : null, 'data-mark': isNew ? 'added' : null, 'data-record': id },
-      h('span', { role: 'gridcell' }, shown(id, 60)),
+    const before = this.#before.fields.get(id);
+    const isNew = !before && this.#before.isWhole ? 'added' : null;
+    return this.#cells(h('div', { class: isNew, 'data-mark': isNew, 'data-record': id },
+      h('span', { role: 'gridcell' }, shown(id, 60), marked(isNew)),
       this.#columns.map((column) => {
         const mark = before && !same(before[column], fields[column]) ? 'changed' : null;
-        return h('bdi', { role: 'gridcell', class: `${mark ?? ''} value-${typeOf(fields[column])}`,
-          'data-mark': mark }, column in fields ? brief(fields[column], 120) : '');
+        return h('bdi', { role: 'gridcell', class: `${mark ?? ''} value-${typeOf(fields[column])}`, 'data-mark': mark },
+          column in fields ? brief(fields[column], 120) : '', marked(mark));
       })));
   }
 
   /** A value of a record, with its links as links. */
   #value(/** @type {any} */ value) {
-    const link = (/** @type {any} */ id) =>
-      (typeof id === 'string' ? h('button',
-      { class: 'link mono', test: 'record-link', onclick: () => this.#go({ record: id, type: '' }) },
-      h('bdi', {}, shown(id, 80))) : h('span', { class: 'quiet' }, 'null'));
-    if (isObject(value) && typeof value.ref === 'string') return link(value.ref);
-    if (isObject(value) && Array.isArray(value.refs)) {
+    const link = (id) => (typeof id !== 'string' ? h('span', { class: 'quiet' }, 'null')
+      : h('button', { class: 'link mono', test: 'record-link',
+        onclick: () => this.#go({ record: id, type: '', field: '' }) }, h('bdi', {}, shown(id, 80))));
+    if (typeof value?.ref === 'string') return link(value.ref);
+    if (Array.isArray(value?.refs)) {
       const most = 50;
-      return h('div', {}, value.refs.length ? '' : h('span', { class: 'quiet' }, 'no links'),
-        value.refs.slice(0, most).map((/** @type {any} */ id) => h('div', {}, link(id))),
-        value.refs.length > most && h('span', { class: 'quiet' }, `and ${number(value.refs.length - most)} more`));
+      return h('div', {}, value.refs.length ? value.refs.slice(0, most).map((id) => h('div', {}, link(id)))
+        : h('span', { class: 'quiet' }, 'no links'),
+      value.refs.length > most && h('span', { class: 'quiet' }, `and ${number(value.refs.length - most)} more`));
     }
     const whole = typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? 'nothing';
-    return h('span', {}, h('bdi', { class: `mono value-${typeOf(value)}` }, brief(value)),
-      whole.length > bounds.cell
-      && [' ', h('button', { class: 'link', onclick: () => showText('Value', whole) }, 'Show all')]);
+    return h('span', {}, h('bdi', { class: `mono value-${typeOf(value)}` }, brief(value)), showAll('Value', whole));
   }
   async #loadRecord(/** @type {AbortSignal} */ signal) {
     const id = this.record;
-    const [record] = /** @type {StoredRecord[]} */ (await lines('/explorer/records', { id, at: this.at }, signal));
-    if (record) this.type = record.type;
-    for (const button of this.#types.querySelectorAll('button'))
-      button.setAttribute('aria-pressed', String(button.dataset.type === this.type));
-    const key = `record ${id}`;
-    const before = this.#beforeOf === key ? this.#before.get(id) : undefined;
-    [this.#beforeOf, this.#before] = [key, new Map(record ? [[id, record.fields]] : [])];
-    const tools = [['Blame all fields', 'blame-all', () => this.#go({ record: id, field: '*' })],
-      ['Its events', 'record-events', () => {
-      this.#touched.value = id;
-      this.#search();
-    }], ['Export its history', 'export', () => this.#export(id)]];
-    const fields = Object.entries(record?.fields ?? {});
-    fill(this.#middle,
-      h('header', {}, h('button',
-        { class: 'bare', test: 'record-back', onclick: () => this.#go({ record: '', field: '' }) },
-        `‹ ${shown(this.type || 'All', 60)}`), h('h2', { test: 'record-title', class: 'mono' }, shown(id, 120)),
-        h('span', { class: 'grow' }),
-        tools.map(([text, test, onclick]) => h('button', { test, onclick }, text))),
+    const { lines: [record] } = await linesOf('/explorer/records', { id, at: this.at }, signal);
+    if (record) { this.type = record.type; this.#drawTypes(); }
+    const of = `record ${id}`;
+    const before = this.#before.of === of ? this.#before.fields.get(id) : undefined;
+    this.#before = { of, isWhole: false, fields: new Map(record ? [[id, record.fields]] : []) };
+    this.#question = '';
+    const fields = Object.entries(record?.fields ?? {}).map(([field, value]) =>
+      ({ field, value, mark: before && !same(before[field], value) ? 'changed' : null }));
+    const button = (text, test, onclick) => h('button', { test, onclick }, text);
+    draw(this.#middle, [id, this.type, record ? fields : this.#now], () => [
+      h('header', {}, h('button', { class: 'bare', test: 'record-back',
+        onclick: () => this.#go({ record: '', field: '' }) }, `‹ ${shown(this.type || 'All', 60)}`),
+      h('h2', { test: 'record-title', class: 'mono' }, shown(id, 120)),
+      h('span', { class: 'grow' }), button('Blame all fields', 'blame-all', () => this.#go({ record: id, field: '*' })),
+      button('Its events', 'record-events', () => { this.#conditions.record.value = id; this.#search(); }),
+      button('Export its history', 'export',
+        () => saveLines(`${id}.history.ndjson`, '/log/blame', { record: id, limit: 1_000 }, 'write'))),
       h('div', { class: 'body', tabindex: 0, role: 'group', 'aria-label': `Record ${shown(id, 80)}` },
         record ? h('table', { test: 'record' },
-        h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Field'), h('th', { scope: 'col' }, 'Value'),
-        h('th', { scope: 'col' }, h('span', { class: 'seen-by-readers' }, 'Blame')))),
-        h('tbody', {}, fields.map(([field, value]) => {
-          const mark = before && !same(before[field], value) ? 'changed' : null;
-          return h('tr', { class: mark, 'data-mark': mark, 'data-field': field },
-            h('th', { scope: 'row' }, h('bdi', {}, shown(field, 80))), h('td', {}, this.#value(value)),
-            h('td', {}, h('button', { class: 'bare', test: 'blame-field', 'aria-label': `Blame ${shown(field, 80)}`,
-            onclick: () => this.#go({ record: id, field }) }, 'Blame')));
-        }))) : h('p', { class: 'empty', test: 'record-missing' },
-          `This record does not exist at event ${number(this.#now)}.`)));
-  }
-  async #export(/** @type {string} */ record) {
-    try {
-      const text = await answerOf('/log/blame', { record, limit: bounds.lines });
-      const count = text.split('\n').filter(Boolean).length;
-      save(`${record}.history.ndjson`, text);
-      tell(count < bounds.lines ? `${counted(count, 'write')}, the newest first.`
-        : `The newest ${number(bounds.lines)} writes; relay blame on the command line has all of them.`);
-    } catch (error) { tell(messageOf(error)); }
+          h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Field'), h('th', { scope: 'col' }, 'Value'),
+            h('th', { scope: 'col' }, h('span', { class: 'seen-by-readers' }, 'Blame')))),
+          h('tbody', {}, fields.map(({ field, value, mark }) =>
+            h('tr', { class: mark, 'data-mark': mark, 'data-field': field },
+              h('th', { scope: 'row' }, h('bdi', {}, shown(field, 80)), marked(mark)), h('td', {}, this.#value(value)),
+              h('td', {}, h('button', { class: 'bare', test: 'blame-field', 'aria-label': `Blame ${shown(field, 80)}`,
+                onclick: () => this.#go({ record: id, field }) }, 'Blame'))))))
+          : h('p', { class: 'empty', test: 'record-missing' },
+            `This record does not exist at event ${number(this.#now)}.`))]);
   }
 
   // What an event did, and what else the log can be asked
@@ -2044,159 +2371,151 @@ class Data extends HTMLElement {
     return h('button', { class: 'link', test: 'seek', onclick: () => this.seek(sequence) },
       `event ${number(sequence)}`);
   }
-  #changes(/** @type {Change[]} */ changes) {
-    const most = 200;
-    return [h('ul', { class: 'changes', test: 'changes' },
-      changes.slice(0, most).map(({ record = '', field = '', before, after, change }) => h('li', {},
-      h('button', { class: 'link mono', title: 'Blame this field', test: 'change',
-        onclick: () => this.#go({ record, type: '', field: field === '__typename' ? '*' : field }) },
-        h('bdi', {}, `${shown(record, 60)}.${shown(field, 60)}`)), h('br'),
-      change ? h('bdi', { class: 'mono' }, spliced(change.splice))
-        : [h('bdi', { class: 'mono quiet' }, brief(before)), ' → ',
-        h('bdi', { class: `mono value-${typeOf(after)}` }, brief(after))]))),
-    changes.length > most && h('p', { class: 'quiet' }, `and ${number(changes.length - most)} more `,
-      h('button', { class: 'link',
-      onclick: () => save('changes.ndjson', changes.map((change) => `${JSON.stringify(change)}\n`).join('')) },
-      'All as a file'))];
-  }
+  /** What an event, or the way from one point to another, does to a field. */
+  #change = ({ record = '', field = '', before, after, change }) => [
+    h('button', { class: 'link mono', title: 'Blame this field', test: 'change',
+      onclick: () => this.#go({ record, type: '', field: field === '__typename' ? '*' : field }) },
+    h('bdi', {}, `${shown(record, 60)}.${shown(field, 60)}`)), h('br'),
+    change ? h('bdi', { class: 'mono' }, spliced(change.splice))
+      : [h('bdi', { class: 'mono quiet' }, brief(before)), ' → ',
+        h('bdi', { class: `mono value-${typeOf(after)}` }, brief(after))]];
   async #loadEvent(/** @type {AbortSignal} */ signal) {
     const sequence = this.#now;
+    this.#whatIfButton.hidden = !sequence;
     if (!sequence) return;
-    const [event] = await lines('/log/event', { sequence }, signal);
-    if (!event) return fill(this.#eventBox, h('p', { class: 'quiet' }, `Event ${number(sequence)} cannot be read.`));
-    const given = JSON.stringify(event.arguments ?? null, null, 2);
-    fill(this.#eventBox,
-      h('h2', { test: 'event-title' },
-        `Event ${number(sequence)}: ${event.kind}${event.operation ? ` ${shown(event.operation, 80)}` : ''}`),
+    this.#changed.hidden = true;
+    const { lines: [event], next } = await linesOf('/log/event', { sequence }, signal);
+    const { kind, operation = '', time, viewer, mutationId, mutation, arguments: given, changes = [] } = event;
+    draw(this.#eventBox, [sequence, kind, operation, time, given], () => [
+      h('h2', { test: 'event-title' }, `Event ${number(sequence)}: ${kind}${operation && ` ${shown(operation, 80)}`}`),
       h('p', { class: 'quiet' },
-        [clock(event.time), event.viewer ? `by ${shown(event.viewer, 80)}` : '',
-        event.mutationId ? `id ${shown(event.mutationId, 80)}` : ''].filter(Boolean).join(' · ')),
-      event.mutation && h('p', {}, 'Asked for by ', this.#seekLink(event.mutation)),
-      event.arguments && h('p', {}, h('span', { class: 'quiet' }, 'Arguments '),
-        h('bdi', { class: 'mono' }, shown(JSON.stringify(event.arguments))),
-        given.length > bounds.cell
-        && [' ', h('button', { class: 'link', onclick: () => showText('Arguments', given) }, 'Show all')]),
-      h('h3', {}, 'What it changed'),
-        ...(event.changes?.length ? this.#changes(event.changes) : [h('p', { class: 'quiet' }, 'Nothing.')]),
-      h('div', { class: 'row' },
-        h('button', { test: 'what-if-run', onclick: () => this.#whatIf(sequence) }, 'What if it had never been?')));
+        joined(clock(time), viewer && `by ${shown(viewer, 80)}`, mutationId && `id ${shown(mutationId, 80)}`)),
+      mutation && h('p', {}, 'Asked for by ', this.#seekLink(mutation)),
+      given && h('p', {}, h('span', { class: 'quiet' }, 'Arguments '),
+        h('bdi', { class: 'mono' }, shown(JSON.stringify(given))),
+        showAll('Arguments', JSON.stringify(given, null, 2)))]);
+    const changesOf = (line) => line.changes ?? [];
+    this.#changed.show({ title: () => h('h3', {}, 'What it changed'), item: this.#change, test: 'changes',
+      none: 'Nothing.', path: '/log/event', parameters: { sequence }, choose: (text) => text.split('\n').filter(Boolean)
+        .flatMap((line) => changesOf(parsed(line))).map((change) => `${JSON.stringify(change)}\n`).join('') },
+    changes, next, changesOf);
   }
-  #whatIf(/** @type {number} */ sequence) {
-    this.#whatIfBox.hidden = false;
-    fill(this.#whatIfBox, h('p', { class: 'quiet' }, 'Folding the log without it…'));
-    this.#side.run(async (signal) => {
-      const changes = await lines('/explorer/what-if', { skip: sequence, limit: 1_000 }, signal);
-      fill(this.#whatIfBox, h('h3', {}, `Now, without event ${number(sequence)}`),
-        ...(changes.length ? this.#changes(changes) : [h('p', {}, 'Everything would be as it is.')]),
-        h('p', { class: 'quiet' }, 'Every other event writes what it wrote.'));
-    }, (message) => fill(this.#whatIfBox, h('p', { class: 'bad' }, message)));
+  #whatIf() {
+    const sequence = this.#now;
+    this.#whatIfBox.ask({ item: this.#change, test: 'what-if-changes', none: 'Nothing would be different.',
+      title: () => h('h3', {}, `Now, without event ${number(sequence)}: every other event as it was`),
+      path: '/explorer/what-if', parameters: { skip: sequence } });
   }
   #compare() {
-    if (!this.#a.value) this.#a.value = String(this.at ?? this.#first);
-    if (!this.#b.value) this.#b.value = String(server.head);
-    this.#side.run(async (signal) => {
-      const changes = await lines('/log/diff',
-        { a: this.#a.value, b: this.#b.value, record: this.record, limit: 1_000 }, signal);
-      fill(this.#diffBox, h('p', { class: 'quiet' },
-        `${this.record ? `${shown(this.record, 60)}: ` : ''}${changes.length === 1_000 ? 'the first ' : ''}${counted(changes.length, 'field differs', 'fields differ')}.`), ...this.#changes(changes).filter(Boolean));
-    }, (message) => fill(this.#diffBox, h('p', { class: 'bad' }, message)));
+    this.#a.value ||= String(this.at ?? server.first);
+    this.#b.value ||= String(server.head);
+    const of = this.record && `${shown(this.record, 60)}: `;
+    this.#diffBox.ask({ item: this.#change, test: 'diff-changes', none: '',
+      title: (count) => h('p', { class: 'quiet' },
+        `${of}${count === '1' ? '1 field differs' : `${count || '…'} fields differ`}.`),
+      path: '/log/diff', parameters: { a: this.#a.value, b: this.#b.value, record: this.record } });
   }
-  #blame(/** @type {string} */ record, /** @type {string} */ field) {
-    this.#blameBox.hidden = false;
-    const title = h('h2', { test: 'blame-title' },
-      field === '*' ? `Who wrote ${shown(record, 60)}` : `Who wrote ${shown(record, 60)}.${shown(field, 60)}`);
-    this.#blames.run(async (signal) => {
-      const writes = await lines('/log/blame', { record, field: field === '*' ? undefined : field, limit: 100 },
-        signal);
-      fill(this.#blameBox, title, h('ul', { class: 'changes', test: 'blame-list' }, writes.map((write) => h('li', {},
-        this.#seekLink(write.sequence),
-          h('span', { class: 'quiet' },
-          ` ${clock(write.time)} ${shown(write.operation ?? '', 60)}${write.viewer ? ` by ${shown(write.viewer, 60)}` : ''}${write.optimistic ? ' (optimistic)' : ''}`), h('br'),
-        field === '*' && h('bdi', { class: 'mono quiet' }, `${shown(write.field ?? '', 60)} `),
-          h('bdi', { class: 'mono' }, write.change ? spliced(write.change.splice) : brief(write.value))))),
-      writes.length === 0 && h('p', { class: 'quiet' }, 'Nobody has.'),
-        writes.length === 100 && h('p', { class: 'quiet' }, 'The newest 100 are shown; the export has more.'));
-    }, (message) => fill(this.#blameBox, title, h('p', { class: 'bad' }, message)));
+  #blame() {
+    const { record, field } = this;
+    const isAll = field === '*';
+    const name = `${shown(record, 60)}${isAll ? '' : `.${shown(field, 60)}`}`;
+    this.#blameBox.ask({ test: 'blame-list', none: 'Nobody has written it.', path: '/log/blame',
+      parameters: { record, field: isAll ? undefined : field },
+      title: () => h('h2', { test: 'blame-title' }, `Who wrote ${name}`),
+      item: ({ sequence, time, operation = '', viewer, optimistic, field: of = '', value, change }) => [
+        this.#seekLink(sequence), h('span', { class: 'quiet' }, ` ${clock(time)} ${shown(operation, 60)}`,
+          viewer && ` by ${shown(viewer, 60)}`, optimistic && ' (optimistic)'),
+        h('br'), isAll && h('bdi', { class: 'mono quiet' }, `${shown(of, 60)} `),
+        h('bdi', { class: 'mono' }, change ? spliced(change.splice) : brief(value))] });
   }
 
   // A query at the event
 
-  #offerDocuments() {
-    const chosen = this.#document.value;
-    const documents = explorer().operations.tabs.flatMap((tab) =>
-      operationsOf(tab.text).filter(({ kind, isLive }) => kind === 'query'
-      && !isLive).map((operation) => ({ tab, operation })));
-    this.#document.replaceChildren(...documents.map(({ tab, operation }) =>
-      h('option', { value: JSON.stringify({ query: tab.text, variables: tab.variables, name: operation.name }) },
-      shown(operation.name || operation.field || 'query', 60))));
-    if ([.../** @type {any} */ (this.#document.options)].some((option) => option.value === chosen))
-      this.#document.value = chosen;
-  }
+  /** Offers what the server says is a query in the tabs of Operations, and carries out the one that is chosen, as of
+   *  the event. With `at` the server refuses everything else. */
   async #loadQuery(/** @type {AbortSignal} */ signal) {
-    if (!(/** @type {HTMLDetailsElement} */ (this.#document.closest('details')).open)) return;
-    if (!this.#document.value) { this.#queryNote.textContent = 'No tab of Operations has a query.'; return; }
-    const { query, variables: text, name } = JSON.parse(this.#document.value);
-    const variables = Operations.variables(text, (wrong) => { this.#queryNote.textContent = wrong; });
-    if (!variables) return;
-    const answer = await server.ask({ query, variables, ...(name && { operationName: name }),
-      ...(this.at !== null && { extensions: { relay: { at: this.at } } }) }, signal);
-    const result = answer.errors ? answer : answer.data;
-    delete result.extensions;
+    if (!this.#query.open) return;
+    const { tabs } = explorer().operations;
+    const offered = (await Promise.all(tabs.map(async ({ id, text, variables }) => {
+      const queries = ((await operationsOf(text)) ?? []).filter(({ kind, live }) => kind === 'query' && !live);
+      return queries.map(({ name, field = 'query' }) =>
+        ({ key: `${id} ${name ?? ''}`, text, variables, name, title: shown(name ?? field, 60) }));
+    }))).flat();
+    signal.throwIfAborted();
+    const chosen = offered.find(({ key }) => key === this.#document.value) ?? offered[0];
+    draw(this.#document, offered.map(({ key, title }) => [key, title]),
+      () => offered.map(({ key, title }) => h('option', { value: key }, title)));
+    if (!chosen) { this.#queryNote.textContent = 'No tab of Operations has a query.'; return; }
+    this.#document.value = chosen.key;
+    const variables = Operations.variables(chosen.variables, (wrong) => { this.#queryNote.textContent = wrong; });
+    const at = this.#now;
+    if (!variables || !at) return;
+    const answer = await server.ask({ query: chosen.text, variables, ...(chosen.name && { operationName: chosen.name }),
+      extensions: { relay: { at } } }, signal);
+    const result = resultOf(answer);
     if (this.#answer !== undefined) this.#tree.show(result, this.#answer); else this.#tree.show(result);
     this.#answer = result;
-    this.#queryNote.textContent = `As of event ${number(this.#now)}${this.at === null ? ', now' : ''}.`;
+    this.#queryNote.textContent = `As of event ${number(at)}${this.at === null ? ', now' : ''}.`;
   }
 }
 
 // MARK: The server itself
 
 /** @typedef {{ time: number, values: Map<string, number> }} Sample */
-const total = (/** @type {string} */ name) => (/** @type {Sample} */ { values }) => values.get(name);
-const rate = (/** @type {string} */ name, factor = 1) =>
-  (/** @type {Sample} */ now, /** @type {Sample | undefined} */ before) => {
+/** @typedef {(now: Sample, before?: Sample) => number | undefined} Measure */
+/** @type {(name: string) => Measure} */
+const total = (name) => ({ values }) => values.get(name);
+/** @type {(name: string, factor?: number) => Measure} */
+const rate = (name, factor = 1) => (now, before) => {
   const [a, b] = [before?.values.get(name), now.values.get(name)];
   return a === undefined || b === undefined || !before || b < a ? undefined
     : (b - a) / ((now.time - before.time) / 1000) * factor;
 };
-const ratio = (/** @type {string} */ above, /** @type {string} */ below, factor = 1) =>
-  (/** @type {Sample} */ now, /** @type {Sample | undefined} */ before) => {
+/** @type {(above: string, below: string, factor?: number) => Measure} */
+const ratio = (above, below, factor = 1) => (now, before) => {
   const [a, b] = [rate(above)(now, before), rate(below)(now, before)];
   return a === undefined || b === undefined ? undefined : b === 0 ? 0 : a / b * factor;
 };
-const bytes = (/** @type {number} */ count) =>
-  (count < 1024 ? `${Math.round(count)} B` : count < 1024 ** 2 ? `${(count / 1024).toFixed(1)} KiB` : count < 1024 ** 3
-  ? `${(count / 1024 ** 2).toFixed(1)} MiB` : `${(count / 1024 ** 3).toFixed(2)} GiB`);
+const bytes = (/** @type {number} */ count) => {
+  const power = Math.min(3, Math.floor(Math.log2(Math.max(1, count)) / 10));
+  return `${(count / 1024 ** power).toFixed(power)} ${['B', 'KiB', 'MiB', 'GiB'][power]}`;
+};
 const plain = (/** @type {number} */ count) =>
   (count >= 100 || Number.isInteger(count) ? number(Math.round(count)) : count.toPrecision(2));
-/** @type {[string, (now: Sample, before?: Sample) => number | undefined, (value: number) => string][]} */
+const percent = (/** @type {number} */ value) => `${value.toFixed(1)} %`;
+const milliseconds = (/** @type {number} */ value) => `${value.toFixed(2)} ms`;
+/** @type {[string, Measure, (value: number) => string][]} */
 const plots = [
   ['Mutations a second', rate('relay_commits_total'), plain],
-    ['Queries a second', rate('relay_operations_total{kind="query"}'), plain],
+  ['Queries a second', rate('relay_operations_total{kind="query"}'), plain],
   ['Results sent a second', rate('relay_deliveries_total'), plain],
-    ['Live executions a second', rate('relay_executions_total'), plain],
+  ['Live executions a second', rate('relay_executions_total'), plain],
   ['Executions saved a second', rate('relay_executions_saved_total'), plain],
-    ['Connections', total('relay_connections'), plain],
-  ['Subscriptions', total('relay_subscriptions'), plain], ['Live groups', total('relay_subscription_groups'), plain],
+  ['Connections', total('relay_connections'), plain],
+  ['Subscriptions', total('relay_subscriptions'), plain],
+  ['Live groups', total('relay_subscription_groups'), plain],
   ['Kept for subscriptions', total('relay_subscription_bytes'), bytes],
-    ['Queued for clients', total('relay_queue_bytes'), bytes],
+  ['Queued for clients', total('relay_queue_bytes'), bytes],
   ['Events not yet told', total('relay_lag_events'), plain],
-    ['Mutations waiting', total('relay_waiting_mutations'), plain],
-  ['The writer is busy', rate('relay_fold_seconds_total', 100), (value) => `${value.toFixed(1)} %`],
-    ['Processor', rate('process_cpu_seconds_total', 100), (value) => `${value.toFixed(0)} %`],
-  ['A sync to the disk takes', ratio('relay_log_sync_seconds_total', 'relay_log_syncs_total', 1000),
-    (value) => `${value.toFixed(2)} ms`], ['Appends that share a sync', total('relay_log_appends_per_sync'), plain],
+  ['Mutations waiting', total('relay_waiting_mutations'), plain],
+  ['The writer is busy', rate('relay_fold_seconds_total', 100), percent],
+  ['Processor', rate('process_cpu_seconds_total', 100), percent],
+  ['A sync to the disk takes', ratio('relay_log_sync_seconds_total', 'relay_log_syncs_total', 1000), milliseconds],
+  ['Appends that share a sync', total('relay_log_appends_per_sync'), plain],
   ['Waiting for the disk', total('relay_log_waiting_bytes'), bytes],
-    ['Written to the log', total('relay_log_bytes_total'), bytes],
-  ['Size of the log', total('relay_log_size_bytes'), bytes], ['Segments', total('relay_log_segments'), plain],
-    ['Checkpoints', total('relay_log_checkpoints'), plain],
-  ['Records', total('relay_records'), plain], ['Newest event', total('relay_sequence'), plain],
-    ['Refused', rate('relay_refusals_total'), plain],
+  ['Written to the log', total('relay_log_bytes_total'), bytes],
+  ['Size of the log', total('relay_log_size_bytes'), bytes],
+  ['Segments', total('relay_log_segments'), plain],
+  ['Checkpoints', total('relay_log_checkpoints'), plain],
+  ['Records', total('relay_records'), plain],
+  ['Newest event', total('relay_sequence'), plain],
+  ['Refused', rate('relay_refusals_total'), plain],
 ];
 
 /** How the server does: plots from its metrics, while they are looked at, and what its live groups cost. */
 class Health extends HTMLElement {
-  /** @type {Sample[]} */ #samples = []; #newest = new Newest();
-  /** @type {Map<string, { figure: HTMLElement, value: HTMLElement, line: Element, area: Element, svg: Element }>} */ #figures = new Map();
+  /** @type {Sample[]} */ #samples = []; #newest = new Newest(); #isAsking = false;
+  /** @type {Map<string, Record<string, any>>} */ #figures = new Map();
   #note = h('p', { role: 'status', test: 'server-note' });
   #plots = h('div', { class: 'plots', test: 'plots' });
   #groups = h('section', { class: 'panel', 'aria-label': 'Live groups' });
@@ -2204,76 +2523,84 @@ class Health extends HTMLElement {
   connectedCallback() {
     if (this.#plots.isConnected) return;
     this.className = 'server';
-    this.append(this.#note, this.#plots, this.#groups);
+    fill(this, this.#note, this.#plots, this.#groups);
     setInterval(() => { if (!this.hidden && !document.hidden) this.#poll(); }, 2_000);
   }
   shown() { this.#poll(); }
   entered() { this.#poll(); }
+  forget() {
+    this.#newest.cancel();
+    this.#samples = [];
+    this.#figures.clear();
+    fill(this.#plots);
+    draw(this.#groups, '', () => []);
+  }
 
-  #poll() {
-    if (server.state === 'waiting') return;
-    this.#newest.run(async (signal) => {
-      const [metrics, groups] =
-        await Promise.allSettled([answerOf('/metrics', {}, signal), lines('/explorer/groups', {}, signal)]);
-      if (signal.aborted) return;
-      if (groups.status === 'fulfilled') this.#drawGroups(groups.value);
-      if (metrics.status === 'rejected') throw metrics.reason;
-      /** @type {Map<string, number>} */ const values = new Map();
-      for (const [, name, labels, count] of metrics.value.matchAll(/^(\w+)(\{[^}]*\})? (\S+)$/gm))
-        values.set(`${name}${labels ?? ''}`, Number(count));
-      this.#samples = [...this.#samples.slice(1 - bounds.samples), { time: performance.now(), values }];
-      const isFull = values.get('relay_storage_full') === 1;
-      this.#note.className = isFull ? 'bad' : 'quiet';
-      this.#note.textContent = isFull ? 'The disk is full: mutations are refused.' : '';
-      for (const plot of plots) this.#draw(plot);
+  /** Asks, unless the last answer is still on its way. */
+  async #poll() {
+    if (server.state === 'waiting' || this.#isAsking) return;
+    this.#isAsking = true;
+    await this.#newest.run(async (signal) => {
+      await Promise.all([
+        linesOf('/explorer/groups', { limit: 200 }, signal).then(({ lines, next }) => this.#drawGroups(lines, next),
+          (error) => draw(this.#groups, messageOf(error), () => [h('header', {}, h('h2', {}, 'Live groups')),
+            failure(messageOf(error))])),
+        answerOf('/metrics', {}, signal).then(({ text }) => this.#take(text))]);
     }, (message) => { this.#note.className = 'bad'; this.#note.textContent = message; });
+    this.#isAsking = false;
+  }
+  #take(/** @type {string} */ metrics) {
+    /** @type {Map<string, number>} */ const values = new Map();
+    for (const [, name, labels, count] of metrics.matchAll(/^(\w+)(\{[^}]*\})? (\S+)$/gm))
+      values.set(`${name}${labels ?? ''}`, Number(count));
+    this.#samples = [...this.#samples.slice(1 - bounds.samples), { time: performance.now(), values }];
+    const isFull = values.get('relay_storage_full') === 1;
+    this.#note.className = isFull ? 'bad' : 'quiet';
+    this.#note.textContent = isFull ? 'The disk is full: mutations are refused.' : '';
+    for (const plot of plots) this.#draw(plot);
   }
   #draw(/** @type {typeof plots[number]} */ [title, measure, unit]) {
     const series = this.#samples.map((sample, index) => measure(sample, this.#samples[index - 1]));
-    const known = /** @type {number[]} */ (series.filter((each) => each !== undefined));
+    const figures = /** @type {number[]} */ (series.filter((each) => each !== undefined));
     let drawing = this.#figures.get(title);
     if (!drawing) {
       const value = h('output', {});
       const [line, area] = [drawn('polyline', {}), drawn('polyline', { class: 'area' })];
       const svg = drawn('svg', { viewBox: '0 0 100 36', preserveAspectRatio: 'none', role: 'img' });
       svg.append(area, line);
-      drawing = { figure: h('figure', { test: 'plot', 'data-plot': title }, h('figcaption', {}, title), value, svg),
-        value, line, area, svg };
+      const figure = h('figure', { test: 'plot', 'data-plot': title }, h('figcaption', {}, title), value, svg);
+      drawing = { figure, value, line, area, svg };
       this.#figures.set(title, drawing);
-      this.#plots.append(drawing.figure);
+      this.#plots.append(figure);
     }
     // What this server does not measure is not shown.
-    drawing.figure.hidden = !known.length;
-    if (!known.length) return;
-    const most = Math.max(...known, 1e-9), least = Math.min(...known, 0);
-    const newest = /** @type {number} */ (known.at(-1));
-    const span = Math.max(30, series.length) - 1;
-    const points = series.flatMap((each, index) =>
-      (each === undefined ? [] : [`${(100 - (series.length - 1 - index) * 100 / span).toFixed(2)},${(35 - (each - least) / (most - least) * 33).toFixed(2)}`]));
+    drawing.figure.hidden = !figures.length;
+    if (!figures.length) return;
+    const [most, least, newest = 0] = [Math.max(...figures, 1e-9), Math.min(...figures, 0), figures.at(-1)];
+    const step = 100 / (Math.max(30, series.length) - 1);
+    const across = (index) => (100 - (series.length - 1 - index) * step).toFixed(2);
+    const up = (value) => (35 - (value - least) / (most - least) * 33).toFixed(2);
+    const points = series.flatMap((each, index) => (each === undefined ? [] : [`${across(index)},${up(each)}`]));
     drawing.value.textContent = unit(newest);
     drawing.line.setAttribute('points', points.join(' '));
     drawing.area.setAttribute('points', [`${points[0]?.split(',')[0]},36`, ...points, '100,36'].join(' '));
     drawing.svg.setAttribute('aria-label',
-      `${title}: ${unit(newest)} now, at most ${unit(most)} since this page looks`);
+      `${title}: ${unit(newest)} now, at most ${unit(most)} since this page was opened`);
   }
-  #drawGroups(/** @type {{ operation: string, document: string, subscribers: number, runs: number, milliseconds: number }[]} */ groups) {
-    const most = 200;
-    const heads = ['Operation', 'Subscribers', 'Runs', 'A run', 'All runs'];
-    fill(this.#groups, h('header', {}, h('h2', {}, 'Live groups'),
-      h('span', { class: 'quiet' },
-      groups.length ? `${number(groups.length)}, those that took longest first`
-      : 'none: nobody has a live query or a subscription open')),
-      groups.length > 0 && h('div', { class: 'body' },
-        h('table', { test: 'groups' },
-        h('thead', {}, h('tr', {},
-        heads.map((head, index) => h('th', { scope: 'col', class: index ? 'number' : null }, head)))),
-        h('tbody', {}, [...groups].sort((a, b) => b.milliseconds - a.milliseconds).slice(0,
-          most).map((group) => h('tr', {},
-          h('td', {}, h('button', { class: 'link',
-            onclick: () => showText(shown(group.operation, 80), group.document) }, shown(group.operation, 80))),
-          h('td', { class: 'number' }, number(group.subscribers)), h('td', { class: 'number' }, number(group.runs)),
-            h('td', { class: 'number' }, `${group.runs ? (group.milliseconds / group.runs).toFixed(3) : '0'} ms`),
-            h('td', { class: 'number' }, `${group.milliseconds.toFixed(1)} ms`)))))));
+  #drawGroups(/** @type {any[]} */ groups, /** @type {string} */ next) {
+    const cell = (text) => h('td', { class: 'number' }, text);
+    draw(this.#groups, groups, () => [
+      h('header', {}, h('h2', {}, 'Live groups'), h('span', { class: 'quiet' }, groups.length
+        ? `${next || groups.length === 200 ? 'the first ' : ''}${number(groups.length)}, those that took longest first`
+        : 'none: nobody has a live query or a subscription open')),
+      groups.length > 0 && h('div', { class: 'body' }, h('table', { test: 'groups' },
+        h('thead', {}, h('tr', {}, ['Operation', 'Subscribers', 'Runs', 'A run', 'All runs'].map((head, index) =>
+          h('th', { scope: 'col', class: index ? 'number' : null }, head)))),
+        h('tbody', {}, groups.map(({ operation, document: text, subscribers, runs, milliseconds: time }) => h('tr', {},
+          h('td', {}, h('button', { class: 'link', onclick: () => showText(shown(operation, 80), text) },
+            shown(operation, 80))),
+          cell(number(subscribers)), cell(number(runs)), cell(`${runs ? (time / runs).toFixed(3) : '0'} ms`),
+          cell(`${time.toFixed(1)} ms`))))))]);
   }
 }
 
@@ -2281,49 +2608,46 @@ class Health extends HTMLElement {
 
 /** The page: its parts, the state of the connection, and the token. */
 class Explorer extends HTMLElement {
-  operations = /** @type {Operations} */ (h('relay-operations', { hidden: true }));
+  /** @type {Operations} */ operations = h('relay-operations', { hidden: true });
   #parts = /** @type {Record<string, any>} */ ({ operations: this.operations,
     schema: h('relay-schema', { hidden: true }), data: h('relay-data', { hidden: true }),
     server: h('relay-health', { hidden: true }) });
-  #links = Object.entries({ operations: 'Operations', schema: 'Schema', data: 'Data',
-    server: 'Server' }).map(([part, title]) => h('a', { href: `#${part}`, test: `part-${part}` }, title));
+  #links = Object.entries({ operations: 'Operations', schema: 'Schema', data: 'Data', server: 'Server' })
+    .map(([part, title]) => h('a', { href: `#${part}`, test: `part-${part}` }, title));
   #state = h('button', { class: 'bare connection', test: 'connection',
     onclick: () => (server.state === 'open' || (server.state === 'refused' && !server.reason) ? this.#askToken()
-    : server.connect()) });
+      : server.connect()) });
   #head = h('span', { class: 'quiet', test: 'head' });
   #told = h('span', { class: 'grow' });
   #banner = h('div', { class: 'banner', role: 'status', hidden: true, test: 'banner' }, this.#told,
-    h('button', { class: 'bare', 'aria-label': 'Dismiss', onclick: () => {
-    this.#banner.hidden = true;
-  } }, '✕'));
-  /** @type {HTMLElement | null} */ #asking = null;
-  #wasGone = false; #tick = 0;
+    h('button', { class: 'bare', 'aria-label': 'Dismiss', onclick: () => { this.#banner.hidden = true; } }, '✕'));
+  #asking = /** @type {any} */ (null); #wasGone = false; #tick = 0;
 
   connectedCallback() {
-    this.append(
+    const button = (text, label, test, onclick) =>
+      h('button', { class: 'bare', 'aria-label': label, title: label, test, onclick }, text);
+    fill(this,
       h('header', { class: 'top' }, h('h1', {}, 'Relay'), h('nav', { 'aria-label': 'Parts' }, this.#links),
         h('span', { class: 'grow' }), this.#head, this.#state,
-        h('button', { class: 'bare', test: 'token', onclick: () => this.#askToken() }, 'Token'),
-        h('button', { class: 'bare', 'aria-label': 'Light or dark', title: 'Light or dark', test: 'theme',
-          onclick: () => this.#turnTheme() }, '◐'),
-          h('button', { class: 'bare', 'aria-label': 'Keys', title: 'Keys', test: 'keys',
-          onclick: () => this.#showKeys() }, '?')),
+        button('Token', 'Token', 'token', () => this.#askToken()),
+        button('◐', 'Light or dark', 'theme', () => this.#turnTheme()),
+        button('?', 'Keys', 'keys', () => this.#showKeys())),
       this.#banner, h('main', {}, Object.values(this.#parts)));
-    document.addEventListener('tell', (event) => this.#tell(/** @type {CustomEvent} */ (event).detail));
+    document.addEventListener('tell', (/** @type {any} */ { detail }) => this.#tell(detail));
     server.addEventListener('state', () => this.#drawState());
     server.addEventListener('head', () => { this.#head.textContent = `event ${number(server.head)}`; });
+    server.addEventListener('other', () => { for (const part of Object.values(this.#parts)) part.forget(); });
     server.addEventListener('back', () => {
       if (this.#wasGone) this.#tell('The server is back. What was running continues.');
       this.#wasGone = false;
     });
     addEventListener('hashchange', () => this.#show());
-    addEventListener('keydown', (event) => {
+    addEventListener('keydown', (/** @type {any} */ event) => {
       if (event.altKey && !event.ctrlKey && !event.shiftKey && /^Digit[1-4]$/.test(event.code)) {
         event.preventDefault();
         this.#links[Number(event.code.at(-1)) - 1]?.click();
       }
-      if (event.key === '?' && !/** @type {HTMLElement} */ (event.target).closest('input, textarea, dialog'))
-        this.#showKeys();
+      if (event.key === '?' && !event.target.closest('input, textarea, dialog')) this.#showKeys();
     });
     const theme = kept.read('theme');
     if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
@@ -2332,47 +2656,54 @@ class Explorer extends HTMLElement {
   }
 
   #show() {
-    const { part, parameters } = place.read();
-    const name = part && Object.hasOwn(this.#parts, part) ? part : 'operations';
+    const { part = '', parameters } = place.read();
+    const name = Object.hasOwn(this.#parts, part) ? part : 'operations';
+    const wasHere = document.activeElement?.closest('main');
     for (const [each, element] of Object.entries(this.#parts)) element.hidden = each !== name;
-    this.#links.forEach((link) =>
-      (link.getAttribute('href') === `#${name}` ? link.setAttribute('aria-current', 'page')
-      : link.removeAttribute('aria-current')));
+    for (const link of this.#links) {
+      if (link.getAttribute('href') === `#${name}`) link.setAttribute('aria-current', 'page');
+      else link.removeAttribute('aria-current');
+    }
     document.title = `${name[0]?.toUpperCase()}${name.slice(1)} · Relay explorer`;
-    this.#parts[name].shown(parameters);
+    const shownPart = this.#parts[name];
+    // Whoever was in another part goes on in this one.
+    if (wasHere && !shownPart.contains(document.activeElement)) {
+      shownPart.tabIndex = -1;
+      shownPart.focus({ preventScroll: true });
+    }
+    shownPart.shown(parameters);
   }
   #tell(/** @type {string} */ text) { this.#told.textContent = text; this.#banner.hidden = false; }
   #drawState() {
     clearInterval(this.#tick);
-    const texts = { connecting: 'Connecting', open: 'Connected', waiting: 'Gone', refused: 'Not let in' };
     this.#state.dataset.state = server.state;
-    this.#state.textContent = texts[server.state];
+    this.#state.textContent =
+      { connecting: 'Connecting', open: 'Connected', waiting: 'Gone', refused: 'Not let in' }[server.state];
     if (server.state === 'waiting') {
       if (!this.#wasGone) this.#tell('The server is gone. This page tries to reach it again.');
       this.#wasGone = true;
-      const draw = () => {
+      const count = () => {
         this.#state.textContent = `Gone; again in ${Math.max(0, Math.ceil((server.retryAt - Date.now()) / 1000))} s`;
       };
-      this.#tick = setInterval(draw, 500);
-      draw();
+      this.#tick = setInterval(count, 500);
+      count();
     } else if (server.state === 'refused') {
-      if (server.reason)
-        this.#tell(shown(server.reason, 400));
-        else this.#askToken(server.token ? 'The server did not accept this token.' : 'This server asks for a token.');
+      if (server.reason) this.#tell(shown(server.reason, 400));
+      else this.#askToken(server.token ? 'The server did not accept this token.' : 'This server asks for a token.');
     } else if (server.state === 'open') {
       this.#asking?.remove();
       for (const part of Object.values(this.#parts)) if (!part.hidden) part.entered?.();
     }
   }
-  #askToken(why = 'Whoever shows a token is let in as what it stands for.') {
+  #askToken(why = 'The token decides who you are to this server.') {
     this.#asking?.remove();
-    const field = /** @type {HTMLInputElement} */ (h('input',
-      { type: 'password', autocomplete: 'off', 'aria-label': 'Token', test: 'token-field', value: server.token }));
-    const use = () => { server.token = field.value.trim(); dialog.close(); server.connect(); };
+    const field = h('input', { type: 'password', autocomplete: 'off', 'aria-label': 'Token', test: 'token-field',
+      value: server.token });
+    const use = () => { const given = field.value.trim(); dialog.close(); server.enter(given); };
     field.addEventListener('keydown', (event) => { if (event.key === 'Enter') use(); });
     const dialog = this.#asking = converse('Token', h('p', { test: 'token-why' }, why), field,
       h('div', { class: 'row' },
-        h('span', { class: 'quiet grow' }, 'It stays in the memory of this page, and is gone with it.'),
+        h('span', { class: 'quiet grow' }, 'It is kept in memory only, and forgotten with this page.'),
         h('button', { class: 'main', test: 'token-use', onclick: use }, 'Use it')));
     dialog.addEventListener('close', () => { if (this.#asking === dialog) this.#asking = null; });
     field.focus();
@@ -2385,21 +2716,22 @@ class Explorer extends HTMLElement {
     kept.write('theme', root.dataset.theme);
   }
   #showKeys() {
-    const keys = [['Alt+1 … Alt+4', 'Operations, Schema, Data, Server'],
-      ['Ctrl+Enter', 'Run the operation at the caret'], ['Ctrl+Space', 'What can be written here'],
-      ['Shift+Alt+F', 'Format the document'], ['Up, Down, Page Up, Page Down, Home, End', 'Move in a list or a tree'],
-      ['Left, Right', 'Close and open a branch; on the timeline, the event before and the next'],
-        ['Enter', 'Open what is chosen: a record, an event, a whole value'], ['Delete', 'On a tab: close it'],
-        ['Escape', 'Close suggestions or a dialog'], ['?', 'This list']];
+    const keys = {
+      'Alt+1 … Alt+4': 'Operations, Schema, Data, Server', 'Ctrl+Enter': 'Run the operation at the caret',
+      'Ctrl+Space': 'What can be written here', 'Shift+Alt+F': 'Format the document',
+      'Up, Down, Page Up, Page Down, Home, End': 'Move in a list or a tree',
+      'Left, Right': 'Close and open a branch; on the timeline, the event before and the next',
+      Enter: 'Open what is chosen: a record, an event, a whole value', Delete: 'On a tab: close it',
+      Escape: 'Close suggestions or a dialog', '?': 'This list' };
     converse('Keys', h('div', { class: 'keys' },
-      keys.flatMap(([key, text]) => [h('kbd', {}, key), h('span', {}, text)])));
+      Object.entries(keys).map(([key, text]) => [h('kbd', {}, key), h('span', {}, text)])));
   }
 }
 const explorer = () => /** @type {Explorer} */ (document.querySelector('relay-explorer'));
 
-for (const [name, element] of Object.entries({ rows: Rows, tree: Tree, editor: Editor, run: Run,
-  operations: Operations, schema: Schema, data: Data, health: Health,
-  explorer: Explorer })) customElements.define(`relay-${name}`, element);
+for (const [name, element] of Object.entries({ rows: Rows, tree: Tree, editor: Editor, run: Run, operations: Operations,
+  schema: Schema, lines: Lines, data: Data, health: Health, explorer: Explorer }))
+  customElements.define(`relay-${name}`, element);
 document.body.append(h('relay-explorer'));
 </script>
 </body>
