@@ -202,3 +202,18 @@ extension UInt8 {
     @inline(__always)
     var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 }
+
+extension Document {
+    /// Whether there are comments in its text, which are no part of the document.
+    package var hasComments: Bool {
+        source.bytes.withUnsafeBufferPointer { bytes in
+            var lexer = Lexer(source: source, bytes: bytes)
+            while lexer.token.kind != .endOfFile {
+                let end = lexer.token.end
+                guard (try? lexer.advance()) != nil else { return false }
+                if bytes[end..<lexer.token.start].contains(UInt8(ascii: "#")) { return true }
+            }
+            return false
+        }
+    }
+}

@@ -39,8 +39,25 @@ struct DocumentHelp: Sendable {
             let document = try? Document(parsing: text, limits: limits.parsing)
         else { return answer }
         if wanted["operations"] == true { answer["operations"] = .array(operations(of: document)) }
-        if wanted["format"] == true { answer["formatted"] = .string(document.printed()) }
+        if wanted["format"] == true { format(document, &answer) }
         return answer
+    }
+
+    /// So long may a formatted document be, in bytes: what is deep grows by its indentation.
+    private static let formattedLimit = 4 * lengthLimit
+
+    private func format(_ document: Document, _ answer: inout JSONObject) {
+        guard !document.hasComments else {
+            answer["notFormatted"] = .string("It has comments, which would be lost.")
+            return
+        }
+        let text = document.printed()
+        if text.utf8.count <= Self.formattedLimit {
+            answer["formatted"] = .string(text)
+        } else {
+            answer["notFormatted"] = .string(
+                "It would have more than \(Self.formattedLimit) bytes.")
+        }
     }
 
     /// What can be carried out: of which kind it is, what it is called, where it begins.

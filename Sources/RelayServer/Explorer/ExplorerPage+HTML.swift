@@ -1147,9 +1147,9 @@ class Editor extends HTMLElement {
   async format() {
     const text = this.value;
     try {
-      const { formatted, errors } = await help(text, { format: true });
+      const { formatted, notFormatted, errors } = await help(text, { format: true });
       if (this.value !== text || !this.offsetParent) return;
-      if (formatted === undefined) tell(`This cannot be formatted: ${shown(errors[0]?.message ?? '')}`);
+      if (formatted === undefined) tell(`Not formatted: ${shown(notFormatted ?? errors[0]?.message ?? '')}`);
       else if (formatted !== text) this.insert(formatted, 0, text.length);
     } catch (error) { tell(messageOf(error)); }
   }
