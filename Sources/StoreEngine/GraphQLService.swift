@@ -231,8 +231,10 @@ package final class GraphQLService: Sendable {
     /// Executions of subscriptions: those run, and those saved because several subscriptions ask the same.
     package var subscriptionExecutions: (run: Int, saved: Int) { publisher.figures.executions }
 
-    /// The groups of equal subscriptions that there are, in no order. Blocks while live queries are being executed.
-    package func subscriptionGroups() -> [GroupFigures] { publisher.groupFigures() }
+    /// The groups of equal subscriptions that have taken longest, those first. Blocks while live queries are being executed.
+    package func subscriptionGroups(limit: Int) -> [GroupFigures] {
+        publisher.groupFigures(limit: limit)
+    }
 
     /// Durable events not yet published to subscriptions.
     package var deliveryLag: UInt64 {

@@ -107,19 +107,17 @@ struct Explorer: Sendable {
                 HTTPResponse(
                     status: 200,
                     headers: ["content-type": "\(HistoryRequest.mediaType); charset=utf-8"],
-                    body: Self.lines(service.subscriptionGroups(), limit))
+                    body: Self.lines(service.subscriptionGroups(limit: limit), limit))
             }
         } catch {
             answer(HTTPResponse(refusing: error.status, error.message))
         }
     }
 
-    /// Those that have taken longest come first.
     private static func lines(_ groups: [GroupFigures], _ limit: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         let bound = HistoryPage.Limits(lines: limit).bytes
-        for group in groups.sorted(by: { $0.time > $1.time }).prefix(limit)
-        where bytes.count < bound {
+        for group in groups where bytes.count < bound {
             let line: JSONValue = [
                 "operation": .string(group.name),
                 "document": .string(group.document(upTo: shownCharacters)),

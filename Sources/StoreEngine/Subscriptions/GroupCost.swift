@@ -43,3 +43,22 @@ package struct GroupFigures: Sendable {
         return String(String(decoding: bytes, as: UTF8.self).prefix(count))
     }
 }
+
+extension Collection {
+    /// The elements with the largest values, those first: without a copy of all elements where few are wanted.
+    func largest(_ limit: Int, by value: (Element) -> Duration) -> [Element] {
+        guard limit < count / 8 else {
+            return Array(sorted { value($0) > value($1) }.prefix(limit))
+        }
+        var found: [Element] = []
+        for element in self {
+            if found.count >= limit, let last = found.last, value(element) <= value(last) {
+                continue
+            }
+            let place = found.firstIndex { value($0) < value(element) } ?? found.endIndex
+            found.insert(element, at: place)
+            if found.count > limit { found.removeLast() }
+        }
+        return found
+    }
+}

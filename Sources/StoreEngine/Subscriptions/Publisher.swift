@@ -195,9 +195,12 @@ final class Publisher: Sendable {
     /// As of the last hand-over; reading them does not wait for a batch.
     var figures: SubscriptionTable.Figures { lastFigures.withLock { $0 } }
 
-    /// What there is to know of each group. Waits for the batch that is being handled.
-    func groupFigures() -> [GroupFigures] {
-        table.withLock { $0.groups.values.map(GroupFigures.init) }
+    /// The groups whose executions have taken longest, those first. Waits for the batch that is being handled, and is
+    /// waited for by the next one.
+    func groupFigures(limit: Int) -> [GroupFigures] {
+        table.withLock { table in
+            table.groups.values.largest(limit, by: \.cost.time).map(GroupFigures.init)
+        }
     }
 
     /// Everything caused by commits up to and including this one has been handed to `deliver`.

@@ -8,6 +8,12 @@ import Testing
 @testable import StoreEngine
 
 @Suite(.bounded) struct SubscriptionTableTests {
+    @Test(arguments: [1, 3, 50, 400, 1_000])
+    func theCostliestAreFoundAmongMany(limit: Int) {
+        let times = (0..<1_000).map { _ in Duration.milliseconds(Int.random(in: 0..<200)) }
+        #expect(times.largest(limit, by: { $0 }) == Array(times.sorted(by: >).prefix(limit)))
+    }
+
     @Test func aCommitIsNotExecutedForThoseThatHaveGone() async throws {
         let engine = try await EngineUnderTest()
         let sinks = try (0..<4).map {
