@@ -25,6 +25,8 @@ package final class JournalConnection {
                 ], abandonment: abandonment)
         }
         server = try JournalServer(connection, address)
+        // Known since PostgreSQL 14. A writer that has nothing to append stays connected.
+        try ask("SELECT set_config('idle_session_timeout', '0', false)")
     }
 
     package var isOpen: Bool { connection.isOpen }

@@ -73,11 +73,18 @@ package final class PostgreSQLServer: Sendable {
     package func stop() { end(SIGINT) }
 
     /// As a crash of the machine would, except that its memory is still the kernel's: the postmaster and its
-    /// processes end at once.
+    /// processes end at once. Nothing is carried out any more when this returns.
     package func crash() {
         guard let process = process.withLock({ $0 }) else { return }
-        kill(-process.processIdentifier, SIGKILL)
-        kill(process.processIdentifier, SIGKILL)
+        let postmaster = process.processIdentifier
+        // Those that are left alone would finish what they are at before they notice.
+        kill(postmaster, SIGSTOP)
+        let children = try? String(
+            contentsOfFile: "/proc/\(postmaster)/task/\(postmaster)/children", encoding: .utf8)
+        kill(postmaster, SIGKILL)
+        for child in children?.split(separator: " ").compactMap({ pid_t($0) }) ?? [] {
+            kill(child, SIGKILL)
+        }
         end(SIGKILL)
     }
 

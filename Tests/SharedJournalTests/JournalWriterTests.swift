@@ -78,6 +78,12 @@ struct JournalWriterTests {
         #expect(try rows.text(0, 0) == "remote_apply")
     }
 
+    @Test func aSessionThatIsIdleStays() throws {
+        let connection = try journal.connect()
+        let rows = try connection.ask("SELECT current_setting('idle_session_timeout')")
+        #expect(try rows.text(0, 0) == "0")
+    }
+
     // MARK: Appending
 
     @Test func framesComeBackAsTheyWere() throws {

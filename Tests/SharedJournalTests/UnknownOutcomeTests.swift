@@ -83,7 +83,10 @@ struct UnknownOutcomeTests {
         let head = maker.head
         let outcome = Outcome { try writer.append(next, after: head) }
         // What it waits for, and why it waits on.
-        reports.wait { $0.count >= 2 ? true : nil }
+        let isLooking = reports.wait(milliseconds: .testDeadlineMilliseconds) {
+            $0.count >= 2 ? true : nil
+        }
+        try #require(isLooking == true)
         #expect(!outcome.isThere)
         abandonment.abandon()
         let error = #expect(throws: SharedJournalError.self) { try outcome.get() }
