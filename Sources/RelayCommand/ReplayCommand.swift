@@ -120,6 +120,7 @@ struct ReplayCommand: ServedHistoryTool {
     }
 
     func run(on history: ServedHistory, printingTo output: LineOutput) async throws {
+        if let at { _ = try HistoryPoint(at) }
         let point = [(name: "at", value: at ?? "@")]
         guard let path else {
             _ = try await history.print("state", point, to: output)

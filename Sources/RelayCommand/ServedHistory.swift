@@ -97,7 +97,7 @@ struct ServedHistory {
         let parts = try lines.map { try JSONValue(parsing: $0) }
         var event = parts[0].object ?? [:]
         event["changes"] = .array(parts.flatMap { $0["changes"]?.array ?? [] })
-        try output.write(JSONValue.object(event).text)
+        try output.write(JSONValue.object(event).text.printable)
     }
 
     /// Checks that there are such events.

@@ -16,7 +16,7 @@ struct ServedHistoryTests {
         "log list % --until @-3",
         "log list % --since 99", "log list % --until 99", "log list % --since 0",
         "log list % --since @-99", "log list % --record ''", "log list % --operation ''",
-        "log show % abc", "diff % x y", "replay % state ''",
+        "log show % abc", "diff % x y", "replay % state ''", "replay % state --at ''", "replay % state --at x",
         "log show % 3", "log show % 3 --json", "log show % @", "log show % 99",
         "blame % VG9kbzox", "blame % VG9kbzox.text", "blame % VG9kbzox.text --json",
         "blame % VXNlcjptZQ==.todos --optimistic --json",

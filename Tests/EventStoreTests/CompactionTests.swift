@@ -1,6 +1,7 @@
 import Disk
 import EventLog
 import LogTools
+import RelayJSON
 @_spi(Rooms) import RelayRecords
 import Testing
 
@@ -187,6 +188,25 @@ import Testing
             }
         }
         #expect(named > 0 && withNames > 0)
+        // A page that has no room for all of them leaves none out.
+        for record in records {
+            let target = BlameTarget(record: record)
+            let whole = try past.blame(record).map { BlameLines(target).json($0).text }
+            for lines in [1, 2, 3] {
+                var pages: [String] = []
+                var (before, skip): (UInt64?, Int) = (nil, 0)
+                repeat {
+                    let page = try past.blamePage(
+                        target, showsLayers: false, before: before, skip: skip,
+                        HistoryPage.Limits(lines: lines))
+                    pages += String(decoding: page.bytes, as: UTF8.self)
+                        .split(separator: "\n").map(String.init)
+                    before = page.next?[.before].flatMap { UInt64($0) }
+                    skip = page.next?[.skip].flatMap { Int($0) } ?? 0
+                } while before != nil && pages.count <= whole.count
+                #expect(pages == whole, "\(record), \(lines) lines")
+            }
+        }
     }
 
     /// A start takes another one, and so do the tools: the past begins later then.

@@ -58,6 +58,24 @@ import Testing
         #expect(error?.code == .log(.damaged))
     }
 
+    /// A state in front of the damage is near, and leads nowhere.
+    @Test func keptStatesDoNotHideTheWayAroundDamage() throws {
+        let kept = PassedStates()
+        func asked() throws -> History {
+            try history().within(HistoryAllowance(events: 1_000), from: kept)
+        }
+        for _ in 0..<2 {
+            _ = try asked().snapshot(at: 29)
+            #expect(try asked().snapshot(at: 70).stateHash == snapshot(at: 70).stateHash)
+            #expect(
+                try asked().differences(from: 25, to: 70)
+                    == snapshot(at: 25).differences(to: snapshot(at: 70)))
+            #expect(
+                try asked().difference(from: 29, to: 61).records
+                    == StateDifference(from: snapshot(at: 29), to: snapshot(at: 61)).records)
+        }
+    }
+
     @Test func anEventThatCannotBeReadIsNotCalledMissing() throws {
         #expect(try history().summary(of: 45).sequence == 45)
         let error = #expect(throws: EventStoreError.self) { try history().summary(of: 30) }

@@ -155,7 +155,7 @@ struct HistoryPageTests {
             let whole = try recorded.files.blame([target], showsLayers: showsLayers)?.entries
                 .map { form.json($0).text + "\n" }.joined()
             for history in recorded.both {
-                let kept = KeptStates()
+                let kept = PassedStates()
                 let pages = try all(lines: lines) { place in
                     try history.within(HistoryAllowance(events: 1_000_000), from: kept).blamePage(
                         target, showsLayers: showsLayers, before: place[.before],
@@ -171,7 +171,7 @@ struct HistoryPageTests {
         let recorded = try recorded()
         defer { withExtendedLifetime(recorded) {} }
         for history in recorded.both {
-            let kept = KeptStates()
+            let kept = PassedStates()
             for (a, b) in [(1, 400), (300, 100), (200, 201)] as [(UInt64, UInt64)] {
                 let state = try recorded.files.snapshot(at: a).recordLines.map { $0 + "\n" }
                 let states = try all(lines: lines) { place in
@@ -342,7 +342,7 @@ struct HistoryPageTests {
         let recorded = try recorded()
         defer { withExtendedLifetime(recorded) {} }
         let history = recorded.memory
-        let kept = KeptStates(stateLimit: 4)
+        let kept = PassedStates(stateLimit: 4)
         _ = try history.within(HistoryAllowance(events: 1_000), from: kept).statePage(
             at: 390, skip: 0, limits(1))
         #expect(kept.sequences == [[64, 128, 256, 384]])
@@ -364,7 +364,7 @@ struct HistoryPageTests {
     }
 
     @Test func theFamilyThatWasNotUsedForLongestIsDropped() {
-        let kept = KeptStates(recordLimit: 0)
+        let kept = PassedStates(recordLimit: 0)
         for _ in 0..<3 {
             var one = Snapshot()
             var changes = ChangeSet()
@@ -446,7 +446,7 @@ struct HistoryPageTests {
         let recorded = try recorded()
         defer { withExtendedLifetime(recorded) {} }
         let history = recorded.memory
-        let kept = KeptStates()
+        let kept = PassedStates()
         let first = HistoryAllowance(events: 1_000)
         _ = try history.within(first, from: kept).statePage(at: 300, skip: 0, limits(1))
         #expect(first.spent >= 300)

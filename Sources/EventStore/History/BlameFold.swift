@@ -171,19 +171,18 @@ struct BlameFold {
     /// - Parameter time: of the last event before them.
     mutating func noteInherited(at time: Int64?) {
         let differences = Snapshot().differences(to: snapshot, record: target.record)
-        for difference in differences
-        where target.field?.isSame(as: difference.field) ?? true {
+        let inherited = differences.filter { target.field?.isSame(as: $0.field) ?? true }.map {
+            difference in
             let writer = writers[ExactText(difference.field)]
-            entries.append(
-                BlameEntry(
-                    sequence: writer?.sequence ?? snapshot.sequence,
-                    timeMicroseconds: writer?.timeMicroseconds ?? time,
-                    kind: .inherited(isWriterKnown: writer != nil), operation: writer?.operation,
-                    mutationID: writer?.intent?.mutationID, viewer: writer?.intent?.viewer,
-                    layer: nil, field: difference.field, change: difference.change,
-                    layersAbove: [], shown: nil))
+            return BlameEntry(
+                sequence: writer?.sequence ?? snapshot.sequence,
+                timeMicroseconds: writer?.timeMicroseconds ?? time,
+                kind: .inherited(isWriterKnown: writer != nil), operation: writer?.operation,
+                mutationID: writer?.intent?.mutationID, viewer: writer?.intent?.viewer,
+                layer: nil, field: difference.field, change: difference.change,
+                layersAbove: [], shown: nil)
         }
-        entries.sort()
+        for entry in inherited.sorted(by: { $0.sequence < $1.sequence }) { entries.append(entry) }
     }
 
     /// Reads an event from before the first state that can be rebuilt.

@@ -74,7 +74,7 @@ package struct History: Sendable {
     /// The same history, of which only so much is read; beyond that its functions throw `limitExceeded`, or
     /// `cancelled` when the allowance is given up.
     /// - Parameter kept: states to start from.
-    package func within(_ allowance: HistoryAllowance, from kept: KeptStates? = nil) -> History {
+    package func within(_ allowance: HistoryAllowance, from kept: PassedStates? = nil) -> History {
         var history = self
         history.source.allowance = allowance
         history.source.kept = kept

@@ -12,7 +12,7 @@ struct HistorySource: Sendable {
     /// How much may be read; nil for any amount.
     var allowance: HistoryAllowance?
     /// States to start from, if no checkpoint is much nearer.
-    var kept: KeptStates?
+    var kept: PassedStates?
 
     init(_ reader: EventLogReader) { place = .log(reader) }
 

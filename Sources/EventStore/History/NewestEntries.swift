@@ -10,6 +10,18 @@ struct NewestEntries {
         var bytes = Int.max
         /// So many are kept however large they are.
         var least = 1
+
+        init() {}
+
+        /// For a page of so many lines, which are behind others that are passed over.
+        init(wanted: Int, after passed: Int, bytes: Int) {
+            // A client says how many are passed.
+            (least, _) = passed.addingReportingOverflow(1)
+            if least <= 0 { least = .max }
+            let (sum, isTooMany) = least.addingReportingOverflow(wanted)
+            count = isTooMany ? .max : sum
+            self.bytes = bytes
+        }
     }
 
     private var entries = FIFO<BlameEntry>()
@@ -30,12 +42,6 @@ struct NewestEntries {
             byteCount -= oldest.approximateByteCount
             isCut = true
         }
-    }
-
-    mutating func sort() {
-        let sorted = entries.sorted { $0.sequence < $1.sequence }
-        entries = FIFO()
-        entries.append(contentsOf: sorted)
     }
 
     var newestFirst: [BlameEntry] { entries.reversed() }

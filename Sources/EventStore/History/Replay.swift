@@ -14,7 +14,7 @@ package final class Replay {
     var watch: History.Watch?
     private let events: HistoryCursor
     /// Takes states that are passed.
-    private let kept: KeptStates?
+    private let kept: PassedStates?
 
     /// The event up to which read bytes are not counted.
     var mark: UInt64 = 0
@@ -110,6 +110,7 @@ package final class Replay {
     /// - Throws: read errors, and `cancelled`.
     package func advance(to sequence: UInt64) throws(EventStoreError) {
         var changes = ChangeSet()
+        var keptBytes = events.byteCount
         let start = snapshot.sequence
         if start < sequence { try events.check(decoding: sequence - start) }
         while snapshot.sequence < sequence {
@@ -118,13 +119,14 @@ package final class Replay {
                 throw .missing(snapshot.sequence + 1)
             }
             try fold(event, changes: &changes)
-            if snapshot.sequence.isMultiple(of: KeptStates.firstSpacing) {
-                kept?.keep(snapshot, isEnd: false)
+            if snapshot.sequence.isMultiple(of: PassedStates.firstSpacing) {
+                kept?.keep(snapshot, bytes: events.byteCount - keptBytes)
+                keptBytes = events.byteCount
             }
             // Not needed here; kept small instead of being recreated for each event.
             if changes.fields.count > 1_024 { changes = ChangeSet() }
         }
-        kept?.keep(snapshot)
+        kept?.keep(snapshot, bytes: events.byteCount - keptBytes)
     }
 
     /// After damage nothing can be known: no later state follows from the events before it.

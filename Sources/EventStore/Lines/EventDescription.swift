@@ -15,11 +15,13 @@ package struct EventDescription: Sendable {
 
     /// - Parameters:
     ///   - skip: leaves out the changes of as many records.
+    ///   - records: of how many records the changes are told.
     ///   - bytes: no changes are added to as many, in their form for programs.
     ///   - mayGoOn: asked now and then; the rest of the changes is left out when it says no.
     /// - Throws: the same as ``History/event(_:)``.
     package init(
-        _ sequence: UInt64, in history: History, skip: Int = 0, bytes: Int = .max,
+        _ sequence: UInt64, in history: History, skip: Int = 0, records: Int = .max,
+        bytes: Int = .max,
         mayGoOn: () -> Bool = { true }
     ) throws(EventStoreError) {
         summary = try history.summary(of: sequence)
@@ -28,7 +30,8 @@ package struct EventDescription: Sendable {
         var found: [FieldDifference] = []
         var byteCount = 0
         for (place, id) in all.records.enumerated().dropFirst(skip) {
-            if place > skip, byteCount >= bytes || (place % 256 == 0 && !mayGoOn()) {
+            let isFull = place - skip >= records || byteCount >= bytes
+            if place > skip, isFull || (place % 256 == 0 && !mayGoOn()) {
                 next = place
                 break
             }
@@ -84,7 +87,21 @@ package struct EventDescription: Sendable {
         for (index, line) in changeLines.enumerated() {
             lines.append(index == 0 ? "changes".padded(to: 14) + line.dropFirst(14) : line)
         }
-        guard let frame else { return lines }
+        return lines + frameLines
+    }
+
+    /// The changes for people, as they stand below the first one.
+    private var changeLines: [String] {
+        (changes ?? []).map { "".padded(to: 14) + $0.line.printable }
+    }
+
+    /// Where the bytes are; once all changes have been told.
+    private var frameLines: [String] {
+        guard let frame, next == nil else { return [] }
+        var lines: [String] = []
+        func add(_ name: String, _ value: String) {
+            lines.append(name.padded(to: 14) + value.printable)
+        }
         add("segment", frame.segment)
         add(
             "frame",
@@ -98,10 +115,8 @@ package struct EventDescription: Sendable {
 }
 
 extension EventDescription {
-    /// The changes for people, as they stand below the first one.
-    package var changeLines: [String] {
-        (changes ?? []).map { "".padded(to: 14) + $0.line.printable }
-    }
+    /// What a page has for people that follows another one.
+    var furtherLines: [String] { changeLines + frameLines }
 }
 
 extension FrameInfo {

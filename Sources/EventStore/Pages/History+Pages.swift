@@ -11,11 +11,12 @@ extension History {
         var page = HistoryPage(limits)
         let sequence = try sequence(of: point, now: now)
         let description = try EventDescription(
-            sequence, in: self, skip: skip, bytes: limits.bytes, mayGoOn: mayGoOn)
+            sequence, in: self, skip: skip, records: limits.lines, bytes: limits.bytes,
+            mayGoOn: mayGoOn)
         switch limits.form {
         case .json: page.add(description.json.text)
         case .text:
-            for line in skip == 0 ? description.lines : description.changeLines { page.add(line) }
+            for line in skip == 0 ? description.lines : description.furtherLines { page.add(line) }
         }
         if let next = description.next { page.next = [.sequence: "\(sequence)", .skip: "\(next)"] }
         return page
@@ -134,8 +135,7 @@ extension History {
                 let (entries, start) = try blame(
                     target, through: end, atLeast: length, showsLayers: showsLayers,
                     keeping: NewestEntries.Limit(
-                        count: left + limits.lines - page.lineCount + 1, bytes: limits.bytes,
-                        least: left + 1))
+                        wanted: limits.lines - page.lineCount, after: left, bytes: limits.bytes))
                 length = max(length * 2, Self.blamePieceLength)
                 /// How many entries of one event have been passed.
                 var passed: (sequence: UInt64, count: Int) = (0, 0)

@@ -140,7 +140,10 @@ package struct HistoryClient: Sendable {
         let link = response.headers["link"]
         let next = link.flatMap(Self.query)
         // A page of another program has other lines, and leads elsewhere.
-        guard response.headers["relay-last-event"] != nil, link == nil || next != nil else {
+        let type = response.headers["content-type"]?.prefix { $0 != ";" }
+        guard type.map(String.init) == question.form.rawValue,
+            response.headers["relay-last-event"] != nil, link == nil || next != nil
+        else {
             throw HistoryRefusal(
                 status: 200,
                 description: "\(address) does not answer as a relay server does about its history.")

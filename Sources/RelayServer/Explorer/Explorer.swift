@@ -138,7 +138,10 @@ extension HistoryLine {
     ) {
         let allowance = HistoryAllowance(events: 0)
         let job = Job(allowance: allowance) {
-            if !allowance.isGivenUp { answer(response()) }
+            // Whoever has left hears nothing; a server that stops says so.
+            answer(
+                allowance.isGivenUp
+                    ? HTTPResponse(refusing: 503, "The server is stopping.") : response())
         }
         guard post(job) else {
             let message = "Too many such questions are waiting; try again later."

@@ -54,7 +54,7 @@ struct HistoryRequest: Sendable {
         "/log/events": [
             "after", "before", "limit", "kind", "operation", "record", "where",
         ],
-        "/log/event": ["sequence", "skip"],
+        "/log/event": ["sequence", "limit", "skip"],
         "/log/state": ["record", "field", "at", "limit", "skip"],
         "/log/blame": ["record", "field", "optimistic", "before", "limit", "skip"],
         "/log/diff": ["a", "b", "record", "limit", "from", "skip"],
@@ -64,6 +64,9 @@ struct HistoryRequest: Sendable {
         ],
         "/explorer/what-if": ["skip", "at", "limit", "from"],
     ]
+
+    /// No answer has as many lines; sums of it and others cannot overflow.
+    private static let largestPlace: UInt64 = 1 << 40
 
     static let defaultLines = 100
     static let maximumLines = 10_000
@@ -79,7 +82,10 @@ struct HistoryRequest: Sendable {
         path = http.path
         query = http.query.filter { !$0.value.isEmpty }
         let values = try QueryValues(http, known: Self.parameters[http.path] ?? [])
-        var limits = HistoryPage.Limits(lines: try values.lines())
+        // An event is one line; what is limited are the records of its changes.
+        var limits = HistoryPage.Limits(
+            lines: path == "/log/event" && values["limit"] == nil
+                ? Self.maximumLines : try values.lines())
         if Self.isForPeople(http) { limits.form = .text }
         self.limits = limits
         question = try Self.question(http.path, values, now: now)
@@ -97,7 +103,7 @@ struct HistoryRequest: Sendable {
         _ path: String, _ values: QueryValues, now: Int64
     ) throws(Refusal) -> Question {
         func place(_ name: String) throws(Refusal) -> Int {
-            Int(clamping: try values.number(name) ?? 0)
+            Int(clamping: min(try values.number(name) ?? 0, largestPlace))
         }
         let target = values["record"].map { BlameTarget(record: $0, field: values["field"]) }
         switch path {

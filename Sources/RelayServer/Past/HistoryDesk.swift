@@ -21,11 +21,11 @@ final class HistoryDesk: Sendable {
 
         init(events: Int) { self.events = events }
 
-        /// Ten times what a query may read: states that are passed are kept, so that the next answer needs few events,
+        /// Four times what a query may read: states that are passed are kept, so that the next answer needs few events,
         /// and only one question at a time folds any.
         init(pastEvents: Int = GraphQLService.Limits().pastEvents) {
-            events =
-                pastEvents.multipliedReportingOverflow(by: 10).overflow ? .max : 10 * pastEvents
+            let (product, isTooLarge) = pastEvents.multipliedReportingOverflow(by: 4)
+            events = isTooLarge ? .max : product
         }
     }
 
@@ -54,7 +54,7 @@ final class HistoryDesk: Sendable {
     private let logger: Logger
     private let searches: HistoryLine
     private let states: HistoryLine
-    private let kept = KeptStates()
+    private let kept = PassedStates()
     private let counted = Lock(Counts())
     private let isKeptWatched = Lock(false)
     /// The places of damage that the server's log has been told of.

@@ -15,6 +15,7 @@ final class HistoryLine: Sendable {
         var waiting = FIFO<Job>()
         /// Of the work that is being done.
         var running: [ObjectIdentifier: HistoryAllowance] = [:]
+        var isStopped = false
     }
 
     private let threads: Int
@@ -32,6 +33,7 @@ final class HistoryLine: Sendable {
     /// - Returns: false if there is no room: then it is not done.
     func post(_ job: Job) -> Bool {
         let (isTaken, starts) = state.withLock { state in
+            if state.isStopped { return (false, false) }
             if state.running.count < threads {
                 state.running[ObjectIdentifier(job.allowance)] = job.allowance
                 return (true, true)
@@ -59,10 +61,11 @@ final class HistoryLine: Sendable {
         }
     }
 
-    /// Gives up whatever is being done, and waits.
+    /// Gives up whatever is being done, and waits; nothing more is taken.
     func giveUp() {
         let allowances = state.withLock { state in
-            state.waiting.map(\.allowance) + Array(state.running.values)
+            state.isStopped = true
+            return state.waiting.map(\.allowance) + Array(state.running.values)
         }
         for allowance in allowances { allowance.giveUp() }
     }

@@ -215,7 +215,7 @@ struct ExplorerHistoryTests {
     }
 
     @Test func moreEventsThanTheBudgetAreNotFolded() async throws {
-        try await RunningServer.run({ $0.limits.pastEvents = 1 }) { server in
+        try await RunningServer.run({ $0.limits.pastEvents = 3 }) { server in
             for number in 0..<10 {
                 try await Self.mutate(
                     server, "addTodo(input: { text: \"\(number)\" }) { todo { id } }")

@@ -250,6 +250,32 @@ struct HistoryPagesTests {
         }
     }
 
+    /// Every parameter of every page, beside those that are needed.
+    @Test func numbersOfAnySizeEndNothing() async throws {
+        try await RunningServer.run { server in
+            try await Self.fill(server, 5)
+            let needed: [String: [String]] = [
+                "/log/event": ["sequence=3"], "/log/blame": ["record=VG9kbzox"],
+                "/log/diff": ["a=1", "b=3"], "/explorer/records": ["type=Todo"],
+                "/explorer/what-if": ["skip=3"],
+            ]
+            for (path, names) in HistoryRequest.parameters {
+                for name in names {
+                    for value in [
+                        "9223372036854775807", "9223372036854775808", "18446744073709551615",
+                        "18446744073709551616", "-1", "1e400", "0", "@-18446744073709551615",
+                    ] {
+                        let others = (needed[path] ?? []).filter { !$0.hasPrefix(name + "=") }
+                        let query = (others + ["\(name)=\(value)"]).joined(separator: "&")
+                        let response = try await server.send("GET", "\(path)?\(query)")
+                        #expect(
+                            [200, 400, 404].contains(response.status), "\(path)?\(query)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test func onlyReadingIsAllowed() async throws {
         try await RunningServer.run { server in
             for method in ["POST", "PUT", "DELETE", "PATCH"] {
@@ -267,7 +293,7 @@ struct HistoryPagesTests {
     }
 
     @Test func moreEventsThanTheBudgetAreNotRead() async throws {
-        try await RunningServer.run({ $0.limits.pastEvents = 2 }) { server in
+        try await RunningServer.run({ $0.limits.pastEvents = 5 }) { server in
             try await Self.fill(server, 40)
             let far = try await server.send("GET", "/log/state?at=60")
             #expect(far.status == 400)

@@ -9,13 +9,16 @@ import Threads
 /// these families the one that was not used for longest is dropped when all have too many records.
 ///
 /// The states of a family have one writer at a time, so histories that share this must be asked one after the other.
-package final class KeptStates: Sendable {
+package final class PassedStates: Sendable {
     /// States folded one from another, by their events.
     private struct Family {
         var states: [Snapshot]
         /// Where somebody went last.
         var latest: Snapshot
         var lastUse: Int
+        var spacing = PassedStates.firstSpacing
+        /// Of the events between the states: at most so much of it is in one state and not in the next.
+        var byteCount: UInt64 = 0
 
         func nearest(through sequence: UInt64) -> Snapshot? {
             let next = states.indices.firstIndex(whereNot: { states[$0].sequence <= sequence })
@@ -23,30 +26,41 @@ package final class KeptStates: Sendable {
             guard latest.sequence <= sequence else { return state }
             return latest.sequence > state?.sequence ?? 0 ? latest : state
         }
+
+        mutating func keep(_ snapshot: Snapshot, _ bytes: UInt64, _ limit: Int) {
+            guard snapshot.sequence.isMultiple(of: spacing) else { return }
+            let place = states.indices.firstIndex(whereNot: {
+                states[$0].sequence < snapshot.sequence
+            })
+            guard place == states.endIndex || states[place].sequence > snapshot.sequence else {
+                return
+            }
+            states.insert(snapshot, at: place)
+            byteCount += min(bytes, .max - byteCount)
+            let limit = byteCount > PassedStates.byteLimit ? PassedStates.fewStates : limit
+            // Every second one is dropped.
+            while states.count > limit {
+                spacing *= 2
+                let (first, spacing) = (states[0].sequence, spacing)
+                states.removeAll { !$0.sequence.isMultiple(of: spacing) && $0.sequence != first }
+            }
+        }
     }
 
     private struct State {
         var families: [Family] = []
-        var spacing = KeptStates.firstSpacing
         var uses = 0
         var isUsed = false
 
-        /// Every second state is dropped when there are too many.
-        mutating func thin(to limit: Int) {
-            while families.reduce(0, { $0 + $1.states.count }) > max(limit, families.count) {
-                spacing *= 2
-                for index in families.indices {
-                    let first = families[index].states.first?.sequence
-                    families[index].states.removeAll {
-                        !$0.sequence.isMultiple(of: spacing) && $0.sequence != first
-                    }
-                }
-            }
+        mutating func use(_ index: Int) {
+            uses += 1
+            families[index].lastUse = uses
+            isUsed = true
         }
 
         mutating func dropFamilies(until recordLimit: Int) {
             while families.count > 1,
-                families.count > KeptStates.familyLimit
+                families.count > PassedStates.familyLimit
                     || families.reduce(0, { $0 + $1.latest.recordCount }) > recordLimit,
                 let oldest = families.indices.min(by: {
                     families[$0].lastUse < families[$1].lastUse
@@ -57,29 +71,29 @@ package final class KeptStates: Sendable {
         }
     }
 
-    private let state: Lock<State>
+    private let state = Lock(State())
     private let stateLimit: Int
     private let recordLimit: Int
 
     /// More than there are checkpoints, usually.
     static let familyLimit = 16
-
+    /// If the events between a family's states have more bytes, it keeps only ``fewStates``: each may be as large as the
+    /// whole.
+    static let byteLimit: UInt64 = 128 << 20
+    static let fewStates = 4
     /// Events between two states, at first.
     static let firstSpacing: UInt64 = 64
 
-    /// A checkpoint is read instead of folding this many events: about the time that the one and the other take.
-    static let checkpointWorth: UInt64 = 20_000
-
     /// - Parameters:
-    ///   - stateLimit: on the states that are kept.
+    ///   - stateLimit: on the states of a family; at least 2.
     ///   - recordLimit: on the records of all families together, if there is more than one.
     package init(stateLimit: Int = 256, recordLimit: Int = 2_000_000) {
-        self.stateLimit = stateLimit
+        self.stateLimit = max(stateLimit, 2)
         self.recordLimit = recordLimit
-        state = Lock(State())
     }
 
-    /// The nearest kept state at or before an event; nil if a checkpoint is much nearer.
+    /// The nearest kept state at or before an event; nil if a checkpoint is nearer, which may also be the only way
+    /// around damage.
     /// - Parameter checkpoint: the nearest one; 0 if there is none.
     func nearest(through sequence: UInt64, checkpoint: UInt64) -> Snapshot? {
         state.withLock { state in
@@ -88,42 +102,25 @@ package final class KeptStates: Sendable {
                     state.families[index].nearest(through: sequence).map { (index, $0) }
                 }
                 .max { $0.1.sequence < $1.1.sequence }
-            guard let (index, nearest) = found,
-                nearest.sequence >= checkpoint
-                    || checkpoint - nearest.sequence < Self.checkpointWorth
-            else { return nil }
-            state.uses += 1
-            state.families[index].lastUse = state.uses
-            state.isUsed = true
+            guard let (index, nearest) = found, nearest.sequence >= checkpoint else { return nil }
+            state.use(index)
             return nearest
         }
     }
 
     /// Keeps a state that a fold has passed, if it is at an even distance, or where it begins or ends.
-    func keep(_ snapshot: Snapshot, isEnd: Bool = true) {
+    /// - Parameter bytes: of the events since the last one that was passed on.
+    func keep(_ snapshot: Snapshot, bytes: UInt64 = 0) {
         state.withLock { state in
-            guard isEnd || snapshot.sequence.isMultiple(of: state.spacing) else { return }
-            state.uses += 1
-            state.isUsed = true
             let index = state.families.firstIndex { $0.latest.symbols === snapshot.symbols }
             guard let index else {
-                state.families.append(
-                    Family(states: [snapshot], latest: snapshot, lastUse: state.uses))
-                state.dropFamilies(until: recordLimit)
-                return
+                state.families.append(Family(states: [snapshot], latest: snapshot, lastUse: 0))
+                state.use(state.families.count - 1)
+                return state.dropFamilies(until: recordLimit)
             }
             state.families[index].latest = snapshot
-            state.families[index].lastUse = state.uses
-            guard snapshot.sequence.isMultiple(of: state.spacing) else { return }
-            let states = state.families[index].states
-            let place = states.indices.firstIndex(whereNot: {
-                states[$0].sequence < snapshot.sequence
-            })
-            guard place == states.endIndex || states[place].sequence > snapshot.sequence else {
-                return
-            }
-            state.families[index].states.insert(snapshot, at: place)
-            state.thin(to: stateLimit)
+            state.families[index].keep(snapshot, bytes, stateLimit)
+            state.use(index)
         }
     }
 
@@ -135,10 +132,14 @@ package final class KeptStates: Sendable {
     /// Drops the states unless one was used since the last call.
     /// - Returns: whether there still are any.
     package func dropUnused() -> Bool {
-        state.withLock { state in
-            if !state.isUsed { state.families = [] }
+        // What goes is released behind the lock: it may be large.
+        let (left, dropped) = state.withLock { state in
+            var dropped: [Family] = []
+            if !state.isUsed { swap(&dropped, &state.families) }
             state.isUsed = false
-            return !state.families.isEmpty
+            return (state.families.count, dropped)
         }
+        _ = dropped
+        return left > 0
     }
 }
