@@ -158,6 +158,12 @@ let package = Package(
         room(
             "EventStore",
             ["Digests", "Disk", "EventLog", "LogTools", "RelayJSON", "RelayRecords", "Threads"]),
+        room(
+            "Cluster",
+            [
+                "Disk", "EventLog", "EventStore", "PostgreSQL", "RelayRecords", "SharedJournal",
+                "Threads",
+            ]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room("RelayCompiler", ["GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON"]),
         room(
@@ -342,6 +348,12 @@ let package = Package(
             [
                 "Digests", "Disk", "DiskSimulation", "EventLog", "LogTools", "RelayArtifacts",
                 "RelayJSON", "RelayReading", "RelayRecords", "RelayStore", "Threads", "Zlib",
+            ]),
+        tests(
+            of: "Cluster",
+            [
+                "EventLog", "EventStore", "PostgreSQL", "PostgreSQLTesting", "RelayRecords",
+                "SharedJournal", "Threads",
             ]),
         tests(
             of: "ReplayDebugger",

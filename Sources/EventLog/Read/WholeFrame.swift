@@ -33,6 +33,24 @@ package struct WholeFrame: Sendable {
         LogHead(sequence: header.lastSequence, epoch: header.epoch, hash: header.chain)
     }
 
+    /// Its events, in order.
+    package var events: [RecordedEvent] {
+        bytes.withUnsafeBytes { frame in
+            var rest = header.payload(of: frame)
+            return sequences.map { sequence in
+                let length = Int(rest.littleEndian(UInt32.self, at: 0))
+                let end = EventLayout.headerSize + length
+                defer { rest = rest.part(end..<rest.count) }
+                return RecordedEvent(
+                    sequence: sequence,
+                    event: LogEvent(
+                        kind: LogEventKind(rawValue: rest[4]),
+                        timeMicroseconds: rest.littleEndian(Int64.self, at: 8),
+                        payload: [UInt8](rest.part(EventLayout.headerSize..<end))))
+            }
+        }
+    }
+
     /// Whether its chain hash follows from that of the frame before it.
     package func follows(_ previous: ChainHash, hasher: SHA256) -> Bool {
         bytes.withUnsafeBytes { frame in

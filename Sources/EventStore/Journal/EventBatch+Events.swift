@@ -11,6 +11,22 @@ extension EventBatch {
     }
 }
 
+extension WholeFrame {
+    /// Its events, decoded.
+    package func storeEvents() throws(EventStoreError) -> [Event] {
+        var decoded: [Event] = []
+        for recorded in events {
+            let event = recorded.event
+            let result = event.payload.withUnsafeBytes {
+                Result.reading(
+                    recorded.sequence, event.kind.rawValue, event.timeMicroseconds, $0)
+            }
+            decoded.append(try result.get())
+        }
+        return decoded
+    }
+}
+
 extension EventCursor {
     /// The next event, decoded; nil at the end.
     func nextEvent() throws(EventStoreError) -> Event? {

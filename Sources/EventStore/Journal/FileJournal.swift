@@ -149,6 +149,17 @@ public final class FileJournal: EventJournal, RestorableJournal {
         deliver()
     }
 
+    /// Takes frames that others appended to the shared journal of which this is a copy. Blocks, so it must not be
+    /// called in a completion.
+    /// - Returns: the head after them.
+    package func adopt(_ frames: [WholeFrame]) throws(EventStoreError) -> LogHead {
+        let adopted = try onLog { () throws(LogError) in
+            try log.adoptAndWait(frames.map(\.bytes))
+        }
+        head.advance(to: adopted.sequence)
+        return adopted
+    }
+
     private func deliver() {
         guard completions.withLock({ $0.beginDelivery() }) else { return }
         while let ready = completions.withLock({ $0.takeReady() }) {
@@ -282,9 +293,9 @@ extension JournalError {
     init(_ error: LogError, next: UInt64) {
         let code: Code =
             switch error.code {
-            case .sequenceMoved: .overtaken(by: next - 1)
+            case .sequenceMoved, .overtaken: .overtaken(by: next - 1)
             case .storageFull: .storageFull
-            case .queueFull: .busy
+            case .queueFull, .unavailable: .busy
             case .closed: .closed
             case .unacceptableBatch: .refused
             default: .frozen

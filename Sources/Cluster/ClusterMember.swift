@@ -1,0 +1,206 @@
+import Disk
+import EventLog
+package import EventStore
+import PostgreSQL
+@_spi(Rooms) package import RelayRecords
+package import SharedJournal
+import Threads
+
+/// A node of a cluster: a data directory that is a copy of a journal, and the threads that keep it one.
+///
+/// One thread follows the journal, another holds or awaits the lease. Each has a connection of its own, and so has the
+/// writer. A node that was overtaken, or could not renew its lease, follows again; the journal refuses its frames from
+/// the moment another one has raised the term, whatever this node believes.
+package final class ClusterMember: Sendable {
+    package let options: MemberOptions
+    package let history: JournalHistory
+    private let journal: FileJournal
+    private let state: Monitor<MemberState>
+    private let abandonment: Abandonment
+    private let report: @Sendable (String) -> Void
+    private let delegate = Lock<WeakDelegate>(WeakDelegate())
+    private let threads = Lock<[BlockingThread]>([])
+
+    private struct WeakDelegate: Sendable { weak var value: (any ClusterDelegate)? }
+
+    /// Brings a directory up to date with a journal, and opens it. A journal without a history gets one.
+    ///
+    /// A copy that cannot be read is moved aside and fetched again. Blocks.
+    /// - Parameters:
+    ///   - directory: missing, empty, or a copy of this journal.
+    ///   - report: told in sentences what is out of the ordinary, now and later.
+    /// - Throws: ``SharedJournalError``, ``EventStoreError``: nothing but the copy was changed.
+    package static func join(
+        _ options: MemberOptions, directory: String, indexes: [IndexDefinition] = [],
+        storeOptions: EventStoreOptions = EventStoreOptions(),
+        report: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws -> (member: ClusterMember, store: EventStore) {
+        let abandonment = try Abandonment()
+        let connection = try JournalConnection(
+            options.journal, timeouts: options.timeouts, abandonment: abandonment)
+        defer { connection.close() }
+        let history = try connection.historyOrNew()
+        try update(directory, storeOptions.fileSystem, connection, history, report)
+        let state = Monitor(MemberState())
+        let overtaken = Monitor<(@Sendable (UInt64) -> Void)?>(nil)
+        let committer = MemberCommitter(state) { term in overtaken.withLock { $0 }?(term) }
+        var storeOptions = storeOptions
+        // What a crash loses here is fetched again.
+        storeOptions.log.durability = .batch
+        storeOptions.log.shared = SharedHistory(
+            storeID: history.storeID, epoch: history.epoch, committer: committer)
+        let store = try EventStore.open(directory, indexes: indexes, options: storeOptions)
+        let member = ClusterMember(
+            options, history, store.journal, state, abandonment, report)
+        overtaken.update { $0 = { [weak member] term in member?.follow(after: term) } }
+        return (member, store)
+    }
+
+    private static func update(
+        _ directory: String, _ fileSystem: any FileSystem, _ connection: JournalConnection,
+        _ history: JournalHistory, _ report: (String) -> Void
+    ) throws {
+        let copy = JournalCopy(directory, fileSystem: fileSystem)
+        do throws(SharedJournalError) {
+            try copy.update(from: connection, history)
+        } catch {
+            guard case .copy(.damaged) = error.code else { throw error }
+            let aside = try fileSystem.freeName(for: directory)
+            try fileSystem.rename(directory, to: aside)
+            report(
+                """
+                The copy of the journal in \(directory) cannot be used: it was moved to \(aside), and is fetched again. \
+                \(error.message)
+                """)
+            try copy.update(from: connection, history)
+        }
+    }
+
+    private init(
+        _ options: MemberOptions, _ history: JournalHistory, _ journal: FileJournal,
+        _ state: Monitor<MemberState>, _ abandonment: Abandonment,
+        _ report: @escaping @Sendable (String) -> Void
+    ) {
+        self.options = options
+        self.history = history
+        self.journal = journal
+        self.state = state
+        self.abandonment = abandonment
+        self.report = report
+    }
+
+    /// Begins to follow, and to lead when it is this node's turn.
+    /// - Parameter delegate: not retained; its state is the one that the store was opened with.
+    package func start(_ delegate: any ClusterDelegate) {
+        self.delegate.withLock { $0.value = delegate }
+        delegate.followOthers(leader: nil)
+        let started = [
+            BlockingThread { [self] in FollowLoop(self).run() },
+            BlockingThread { [self] in LeaseLoop(self).run() },
+        ]
+        threads.withLock { $0 = started }
+    }
+
+    /// Ends its threads, and the lease if it has it, so that the next leader need not wait. Appends that wait for the
+    /// journal end with an unknown outcome. Blocks; the store must be closed afterwards.
+    package func stop() {
+        state.update { $0.isStopped = true }
+        abandonment.abandon()
+        for thread in threads.withLock({ $0 }) { thread.join() }
+        guard let term = state.withLock({ $0.role.term }) else { return }
+        follow(after: term)
+        // A connection of its own: the others have been given up.
+        guard let last = try? Abandonment(),
+            let connection = try? JournalConnection(
+                options.journal, timeouts: options.timeouts, abandonment: last)
+        else { return }
+        try? connection.giveUpLease(term: term, of: options.candidate)
+        connection.close()
+    }
+
+    /// What is known of the node now.
+    package var status: ClusterStatus {
+        let (now, sequence) = (state.withLock { $0 }, journal.durableHead.sequence)
+        return ClusterStatus(
+            role: now.role, term: now.newestTerm, leader: now.leader, sequence: sequence,
+            lag: now.journalSequence - min(sequence, now.journalSequence), failovers: now.failovers,
+            lastError: now.lastError)
+    }
+
+    // MARK: For its threads
+
+    var target: (any ClusterDelegate)? { delegate.withLock { $0.value } }
+
+    /// Gives up to lead, if this was its term.
+    func follow(after term: UInt64? = nil) {
+        guard state.update({ $0.follow(after: term) }) else { return }
+        report("\(options.node) follows.")
+        target?.followOthers(leader: nil)
+    }
+
+    func fail(_ reason: String) {
+        let isFirst = state.update { state in
+            defer { state.isStopped = true }
+            return !state.isStopped
+        }
+        follow()
+        if isFirst { target?.fail(reason) }
+    }
+}
+
+extension ClusterMember {
+    var shared: Monitor<MemberState> { state }
+    var copy: FileJournal { journal }
+    var waits: Abandonment { abandonment }
+
+    func say(_ sentence: String) { report(sentence) }
+
+    func connect() throws(SharedJournalError) -> JournalConnection {
+        try JournalConnection(options.journal, timeouts: options.timeouts, abandonment: abandonment)
+    }
+}
+
+/// What a node says of itself.
+package struct ClusterStatus: Sendable {
+    package let role: ClusterRole
+    /// The newest that it has heard of.
+    package let term: UInt64
+    /// Where the leader is reached; nil if nobody is known.
+    package let leader: String?
+    package let sequence: UInt64
+    /// Events of the journal that it has not taken yet.
+    package let lag: UInt64
+    /// How often it has become the leader.
+    package let failovers: Int
+    /// Why it last could not reach the journal; nil since it could again.
+    package let lastError: String?
+}
+
+extension JournalConnection {
+    /// The history of the journal; a new one if there is none.
+    fileprivate func historyOrNew() throws(SharedJournalError) -> JournalHistory {
+        if try history() == nil {
+            do throws(SharedJournalError) {
+                try create(JournalHistory(storeID: .random(), epoch: 1))
+            } catch  where error.code == .conflict {
+                // Another node was faster.
+            }
+        }
+        return try completeHistory()
+    }
+}
+
+extension FileSystem {
+    fileprivate func freeName(for directory: String) throws(FileSystemError) -> String {
+        var number = 1
+        while true {
+            let name = "\(directory).damaged-\(number)"
+            do throws(FileSystemError) {
+                _ = try list(name)
+            } catch  where error.isMissingFile {
+                return name
+            }
+            number += 1
+        }
+    }
+}

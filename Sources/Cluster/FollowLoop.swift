@@ -1,0 +1,131 @@
+import EventLog
+import EventStore
+import PostgreSQL
+@_spi(Rooms) import RelayRecords
+import SharedJournal
+import Threads
+
+/// Takes the frames of others from the journal, and lets the node lead when it has taken all.
+struct FollowLoop {
+    private let member: ClusterMember
+    /// Between two attempts to connect.
+    private var pause = Self.shortestPause
+
+    private static let shortestPause = Duration.milliseconds(50)
+    private static let longestPause = Duration.seconds(2)
+    /// Until subscriptions are asked again whether they have room.
+    private static let roomPause = Duration.milliseconds(5)
+
+    init(_ member: ClusterMember) { self.member = member }
+
+    private var isStopped: Bool { member.shared.withLock { $0.isStopped } }
+
+    func run() {
+        var loop = self
+        loop.follow()
+    }
+
+    private mutating func follow() {
+        while !isStopped {
+            do {
+                let connection = try member.connect()
+                defer { connection.close() }
+                try connection.listen()
+                while !isStopped { try step(connection) }
+            } catch let error as SharedJournalError where error.isTemporary {
+                member.shared.update { $0.lastError = error.message }
+                guard member.waits.sleep(for: pause) else { return }
+                pause = min(pause * 2, Self.longestPause)
+            } catch {
+                return member.fail("\(error)")
+            }
+        }
+    }
+
+    /// Takes what there is; waits for more if there is nothing.
+    private mutating func step(_ connection: JournalConnection) throws {
+        let role = member.shared.withLock { $0.role }
+        let head = try connection.head(of: member.history)
+        pause = Self.shortestPause
+        member.shared.update { state in
+            state.journalSequence = max(state.journalSequence, head.sequence)
+            state.lastError = nil
+        }
+        if case .leader = role { return try wait(connection) }
+        let mine = member.copy.durableHead
+        guard head.sequence >= mine.sequence else {
+            throw Behind(journal: head.sequence, node: mine.sequence)
+        }
+        if head.sequence == mine.sequence {
+            guard head.chain == mine.hash || mine.sequence == member.history.base.head.sequence
+            else { throw Diverged(sequence: mine.sequence) }
+            if case .candidate(let term) = role { return lead(term) }
+            return try wait(connection)
+        }
+        let reader = JournalReader(member.options.journal, after: mine)
+        for frame in try reader.next(by: connection) {
+            guard try take(frame) else { return }
+        }
+    }
+
+    private func wait(_ connection: JournalConnection) throws {
+        _ = try connection.nextNotification(within: member.options.pollInterval)
+    }
+
+    /// - Returns: false if it was stopped.
+    private func take(_ frame: WholeFrame) throws -> Bool {
+        guard let target = member.target else { return false }
+        while !target.hasRoomToFollow {
+            guard member.waits.sleep(for: Self.roomPause) else { return false }
+        }
+        _ = try member.copy.adopt([frame])
+        // One of its own, from when it led, has been published already.
+        guard target.sequence < frame.sequences.upperBound else { return true }
+        try target.follow(frame.storeEvents())
+        return true
+    }
+
+    /// Everything that was appended before this node's term is here.
+    private func lead(_ term: UInt64) {
+        let writer = JournalWriter(
+            member.options.journal, term: term, timeouts: member.options.timeouts,
+            abandonment: member.waits, report: { [member] in member.say($0) })
+        guard member.shared.update({ $0.lead(writer, from: member.options.address) }) else {
+            return
+        }
+        member.say("\(member.options.node) leads, for term \(term).")
+        member.target?.lead()
+    }
+}
+
+/// The journal ends before the node's copy does.
+private struct Behind: Error, CustomStringConvertible {
+    let journal: UInt64
+    let node: UInt64
+
+    var description: String {
+        """
+        The journal ends with event \(journal), and this server has event \(node): PostgreSQL was restored from a backup, or \
+        a replica that was behind has taken over. Nothing was changed.
+        """
+    }
+}
+
+/// The journal has another event than the node's copy.
+private struct Diverged: Error, CustomStringConvertible {
+    let sequence: UInt64
+
+    var description: String {
+        "The journal's events up to \(sequence) are not those that this server has. Nothing was changed."
+    }
+}
+
+extension SharedJournalError {
+    /// Whether it may be otherwise when it is tried again.
+    var isTemporary: Bool {
+        switch code {
+        case .unavailable, .unsafeServer, .storageFull, .unknown, .noJournal: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package import PostgreSQL
+@_spi(Rooms) package import RelayRecords
+package import SharedJournal
+
+/// How a node takes part in a cluster.
+package struct MemberOptions: Sendable {
+    package var journal: JournalAddress
+    /// The node's name; no other node has it.
+    package var node: String
+    /// Where clients and other nodes reach it.
+    package var address: String
+    /// For how long the others leave a leader alone without hearing from it. It is renewed every third of it.
+    package var lease = Duration.seconds(5)
+    /// A follower looks for new frames at least this often, told of them or not.
+    package var pollInterval = Duration.seconds(1)
+    package var timeouts = PostgreSQLTimeouts()
+
+    package init(journal: JournalAddress, node: String, address: String) {
+        self.journal = journal
+        self.node = node
+        self.address = address
+    }
+
+    var candidate: JournalCandidate {
+        JournalCandidate(node: node, address: address, lease: lease)
+    }
+}
+
+/// What serves a node's state: it folds and publishes what others append, and carries mutations out while it leads.
+package protocol ClusterDelegate: AnyObject, Sendable {
+    /// The last event of its durable state.
+    var sequence: UInt64 { get }
+    /// Whether it can take more events now; asked again a little later if not.
+    var hasRoomToFollow: Bool { get }
+    /// Takes the events of one frame, in log order. Never called while the node's own appends are in flight.
+    func follow(_ events: [Event]) throws
+    /// This node appends from now on; it has followed everything that there is.
+    func lead()
+    /// Another node appends, or nobody does. Not called if that was so already and the address is the same.
+    /// - Parameter leader: where it is reached; nil if nobody is known.
+    func followOthers(leader: String?)
+    /// The node cannot go on: what the journal holds is damaged, or is not what this node has. Called once.
+    func fail(_ reason: String)
+}

@@ -1,0 +1,96 @@
+import EventLog
+import SharedJournal
+import Threads
+
+/// What a node is in its cluster.
+package enum ClusterRole: Sendable, Hashable {
+    /// It appends, for this term.
+    case leader(term: UInt64)
+    /// It has raised the term, and reads what came before.
+    case candidate(term: UInt64)
+    case follower
+
+    var term: UInt64? {
+        switch self {
+        case .leader(let term), .candidate(let term): term
+        case .follower: nil
+        }
+    }
+}
+
+/// Who a node is at the moment, shared by its threads.
+///
+/// - Only the lease thread makes a candidate of a follower, and only the follow thread a leader of a candidate.
+/// - Anybody makes a follower of a leader: the lease thread when the lease is lost, the log's sync thread when the
+///   journal has refused a frame.
+struct MemberState: Sendable {
+    private(set) var role = ClusterRole.follower
+    /// Nil unless it leads.
+    private(set) var writer: JournalWriter?
+    /// The newest term that it has heard of.
+    private(set) var newestTerm: UInt64 = 0
+    /// Where the leader is reached.
+    private(set) var leader: String?
+    /// How often this node has become the leader.
+    private(set) var failovers = 0
+    var lastError: String?
+    /// The last event of the journal, as last seen.
+    var journalSequence: UInt64 = 0
+    var isStopped = false
+
+    mutating func hear(of term: UInt64, leader: String?) {
+        newestTerm = max(newestTerm, term)
+        if role == .follower { self.leader = leader }
+    }
+
+    mutating func beCandidate(term: UInt64) {
+        newestTerm = max(newestTerm, term)
+        role = .candidate(term: term)
+        leader = nil
+    }
+
+    /// - Returns: false if it is not the candidate of that term any more.
+    mutating func lead(_ writer: JournalWriter, from address: String) -> Bool {
+        guard role == .candidate(term: writer.term) else { return false }
+        role = .leader(term: writer.term)
+        self.writer = writer
+        leader = address
+        failovers += 1
+        return true
+    }
+
+    /// - Parameter term: the one that is lost; nil for any.
+    /// - Returns: whether it was leader or candidate.
+    mutating func follow(after term: UInt64? = nil) -> Bool {
+        guard let mine = role.term, term == nil || term == mine else { return false }
+        role = .follower
+        writer = nil
+        leader = nil
+        return true
+    }
+}
+
+/// Commits the frames of a node's log while the node leads.
+final class MemberCommitter: FrameCommitter {
+    let state: Monitor<MemberState>
+    private let onOvertaken: @Sendable (UInt64) -> Void
+
+    /// - Parameter onOvertaken: called, on the log's sync thread, when the journal has refused a frame of this term
+    ///   because there is a newer one.
+    init(_ state: Monitor<MemberState>, onOvertaken: @escaping @Sendable (UInt64) -> Void) {
+        self.state = state
+        self.onOvertaken = onOvertaken
+    }
+
+    func commit(_ frame: SharedFrame) throws(FrameRefusal) {
+        guard let writer = state.withLock({ $0.writer }) else {
+            throw FrameRefusal(.overtaken, "This server does not lead its cluster.")
+        }
+        do throws(FrameRefusal) {
+            try writer.commit(frame)
+        } catch {
+            if error.code == .overtaken { onOvertaken(writer.term) }
+            throw error
+        }
+    }
+}

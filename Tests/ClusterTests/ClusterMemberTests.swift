@@ -1,0 +1,292 @@
+import BoundedTesting
+import EventLog
+import PostgreSQL
+import PostgreSQLTesting
+import SharedJournal
+import Testing
+import Threads
+
+@testable import Cluster
+@testable import EventStore
+@_spi(Rooms) @testable import RelayRecords
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Nodes of a cluster, each with a directory and threads of its own, on a PostgreSQL of the test's.
+@Suite(.bounded, .needsPostgreSQL, .timeLimit(.minutes(10)), .serialized)
+struct ClusterMemberTests {
+    private let server: PostgreSQLServer
+    private let place: URL
+
+    init() throws {
+        server = try PostgreSQLServer.shared.get()
+        place = FileManager.default.temporaryDirectory
+            .appending(path: "relay-cluster-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    }
+
+    private func address() throws -> JournalAddress {
+        try JournalAddress(parsing: server.url(schema: PostgreSQLServer.newSchema()))
+    }
+
+    private func directory(_ name: String) -> String { place.appending(path: name).path() }
+
+    private func options(_ journal: JournalAddress, _ name: String) -> MemberOptions {
+        var options = MemberOptions(journal: journal, node: name, address: "ws://\(name)/graphql")
+        options.lease = .milliseconds(800)
+        options.pollInterval = .milliseconds(50)
+        return options
+    }
+
+    private func nodes(_ journal: JournalAddress, _ count: Int) throws -> [Node] {
+        try (0..<count).map { try Node(options(journal, "n\($0)"), directory("n\($0)")) }
+    }
+
+    @Test func oneLeadsAndTheOthersFollow() throws {
+        let nodes = try nodes(address(), 3)
+        defer { for node in nodes { node.stop() } }
+        let leader = try Node.leader(of: nodes)
+        for number in 0..<20 { try leader.append("\(number)") }
+        try Node.settle(nodes)
+        #expect(Set(nodes.map(\.hash)).count == 1)
+        #expect(nodes.map(\.texts).allSatisfy { $0 == (0..<20).map { "\($0)" } })
+        for node in nodes where node !== leader {
+            #expect(node.member.status.leader == leader.member.options.address)
+            let refusal = #expect(throws: JournalError.self) { try node.append("late") }
+            #expect(refusal?.code == .overtaken(by: node.sequence))
+        }
+    }
+
+    @Test func aStoppedLeaderIsFollowedAtOnce() throws {
+        let journal = try address()
+        var nodes = try nodes(journal, 2)
+        let first = try Node.leader(of: nodes)
+        try first.append("one")
+        first.stop()
+        nodes.removeAll { $0 === first }
+        let second = try Node.leader(of: nodes)
+        try second.append("two")
+        // It comes back and follows, from what it has.
+        let again = try Node(options(journal, first.member.options.node), first.directory)
+        defer { for node in nodes + [again] { node.stop() } }
+        try Node.settle(nodes + [again])
+        #expect(again.texts == ["one", "two"])
+        #expect(again.hash == second.hash)
+    }
+
+    /// As after SIGSTOP and SIGCONT: it believes to lead, and the journal knows better.
+    @Test func aLeaderThatWasAsleepGetsNothingIn() throws {
+        let journal = try address()
+        let nodes = try nodes(journal, 2)
+        defer { for node in nodes { node.stop() } }
+        let old = try Node.leader(of: nodes)
+        let new = try #require(nodes.first { $0 !== old })
+        try old.append("one")
+        let connection = try JournalConnection(journal, abandonment: Abandonment())
+        let term = try connection.raiseTerm(
+            after: connection.term().term, by: new.member.options.candidate)
+        let refusal = #expect(throws: JournalError.self) { try old.append("lost") }
+        if case .overtaken? = refusal?.code {
+        } else {
+            Issue.record("\(String(describing: refusal))")
+        }
+        try eventually { old.member.status.role == .follower }
+        // Nobody works for that term: its lease runs out.
+        let leader = try Node.leader(of: nodes)
+        #expect(leader.member.status.term > term)
+        try leader.append("two")
+        try Node.settle(nodes)
+        #expect(nodes.map(\.texts) == [["one", "two"], ["one", "two"]])
+    }
+
+    @Test func anotherStoreIsNotTouched() throws {
+        let path = directory("other")
+        let store = try EventStore.open(path)
+        store.journal.close()
+        let error = #expect(throws: (any Error).self) {
+            try ClusterMember.join(options(address(), "n"), directory: path)
+        }
+        #expect("\(String(describing: error))".contains("give another directory"))
+    }
+
+    @Test func aJournalThatLostEventsStopsTheNode() throws {
+        let journal = try address()
+        let node = try Node(options(journal, "n"), directory("n"))
+        defer { node.stop() }
+        _ = try Node.leader(of: [node])
+        for number in 0..<3 { try node.append("\(number)") }
+        node.stop()
+        try server.connect().run(
+            "DELETE FROM \(journal.schema).frames WHERE last = \(node.sequence)", [])
+        #expect(throws: (any Error).self) {
+            try ClusterMember.join(options(journal, "n"), directory: directory("n"))
+        }
+    }
+
+    /// Leaders end, are cut off or fall asleep at random; what was acknowledged is there once, in one order, everywhere.
+    @Test func whateverHappensThereIsOneHistory() throws {
+        let seed = UInt64.random(in: 1...1_000_000)
+        var random = SeededGenerator(seed: seed)
+        // One of its own, as it cuts everybody off.
+        let server = try PostgreSQLServer()
+        let journal = try JournalAddress(
+            parsing: server.url(schema: PostgreSQLServer.newSchema()))
+        let connection = try JournalConnection(journal, abandonment: Abandonment())
+        var nodes = try nodes(journal, 3)
+        defer { for node in nodes { node.stop() } }
+        var acknowledged: [String] = []
+        for round in 0..<40 {
+            let leader = try Node.leader(of: nodes)
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0:
+                leader.stop()
+                let place = try #require(nodes.firstIndex { $0 === leader })
+                nodes[place] = try Node(leader.member.options, leader.directory)
+            case 1:
+                // Another one raises the term behind its back, and goes away.
+                _ = try? connection.raiseTerm(
+                    after: connection.term().term,
+                    by: JournalCandidate(
+                        node: "ghost", address: "ws://ghost", lease: .milliseconds(50)))
+            case 2:
+                try server.connect().run(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'
+                    """, [])
+            default: break
+            }
+            for number in 0..<5 {
+                let text = "\(round).\(number)"
+                if (try? Node.leader(of: nodes).append(text)) != nil { acknowledged.append(text) }
+            }
+        }
+        _ = try Node.leader(of: nodes)
+        try Node.settle(nodes)
+        for node in nodes {
+            #expect(node.texts == acknowledged, "seed \(seed)")
+            #expect(node.failure == nil, "seed \(seed)")
+        }
+        #expect(Set(nodes.map(\.hash)).count == 1, "seed \(seed)")
+    }
+}
+
+/// A node that folds what it follows and appends.
+private final class Node: ClusterDelegate {
+    let member: ClusterMember
+    let directory: String
+    private let journal: FileJournal
+    private let state: Monitor<State>
+
+    private struct State {
+        var snapshot: Snapshot
+        var texts: [String] = []
+        var isLeading = false
+        var failure: String?
+
+        mutating func fold(_ event: Event) throws {
+            var changes = ChangeSet()
+            try snapshot.fold(event, changes: &changes)
+            if case .update(let update) = event.body { texts.append(update.name) }
+        }
+    }
+
+    init(_ options: MemberOptions, _ directory: String) throws {
+        self.directory = directory
+        let (member, store) = try ClusterMember.join(options, directory: directory)
+        self.member = member
+        journal = store.journal
+        var state = State(snapshot: Snapshot())
+        if store.snapshot.sequence > 0 {
+            let history = try store.journal.history()
+            let events = try history.events(in: 1...store.snapshot.sequence)
+            while let event = try events.next() { try state.fold(event) }
+        }
+        self.state = Monitor(state)
+        member.start(self)
+    }
+
+    var sequence: UInt64 { state.withLock { $0.snapshot.sequence } }
+    var texts: [String] { state.withLock { $0.texts } }
+    var hash: StateHash { state.withLock { $0.snapshot.stateHash } }
+    var isLeading: Bool { state.withLock { $0.isLeading } }
+    var failure: String? { state.withLock { $0.failure } }
+
+    var hasRoomToFollow: Bool { true }
+
+    func follow(_ events: [Event]) throws {
+        try state.update { state in
+            for event in events { try state.fold(event) }
+        }
+    }
+
+    func lead() {
+        state.update { $0.isLeading = true }
+        if sequence == 0 {
+            try? append(.genesis(schema: "type Query { a: Int }", seed: .empty))
+        }
+    }
+
+    func followOthers(leader: String?) { state.update { $0.isLeading = false } }
+
+    func fail(_ reason: String) { state.update { $0.failure = reason } }
+
+    func append(_ text: String) throws {
+        try append(
+            .update(LocalUpdate(name: text, writes: .empty)))
+    }
+
+    private func append(_ body: EventBody) throws {
+        let outcome = Monitor<Result<UInt64, JournalError>?>(nil)
+        let expected = sequence
+        journal.append([NewEvent(timeMicroseconds: 0, body: body)], expecting: expected) {
+            [state] result in
+            if case .success(let sequence) = result {
+                state.update {
+                    try? $0.fold(Event(sequence: sequence, timeMicroseconds: 0, body: body))
+                }
+            }
+            outcome.update { $0 = result }
+        }
+        _ = try outcome.wait { $0 }.get()
+    }
+
+    func stop() {
+        member.stop()
+        journal.close()
+    }
+
+    static func leader(of nodes: [Node]) throws -> Node {
+        var found: Node?
+        try eventually {
+            found = nodes.first { $0.isLeading && $0.sequence > 0 }
+            return found != nil
+        }
+        return try #require(found)
+    }
+
+    /// Waits until all have what the leader has.
+    static func settle(_ nodes: [Node]) throws {
+        try eventually {
+            guard let leader = nodes.first(where: \.isLeading) else { return false }
+            let last = leader.sequence
+            return nodes.allSatisfy { $0.sequence == last }
+        }
+    }
+}
+
+/// Waits for a condition, until one generous deadline.
+private func eventually(_ condition: () throws -> Bool) throws {
+    let deadline = ContinuousClock.now + .testDeadline
+    let pause = Monitor(())
+    while try !condition() {
+        if ContinuousClock.now > deadline { throw InVain() }
+        _ = pause.wait(milliseconds: 5) { _ in nil as Bool? }
+    }
+}
+
+private struct InVain: Error {}
