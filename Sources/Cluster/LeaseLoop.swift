@@ -80,6 +80,8 @@ struct LeaseLoop {
                 after: term, by: options.candidate, respectsLease: true)
             leaseEnd = start + options.lease
             member.shared.update { $0.beCandidate(term: mine) }
+            // The follow thread need not wait for its next look.
+            try connection.wake()
             return options.lease / 3
         } catch {
             guard case .wrongTerm = error.code else { throw error }

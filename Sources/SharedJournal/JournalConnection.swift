@@ -111,6 +111,11 @@ package final class JournalConnection {
         try onServer { () throws(PostgreSQLError) in try connection.listen(to: address.schema) }
     }
 
+    /// Has everybody who listens look at the journal.
+    package func wake() throws(SharedJournalError) {
+        try ask("SELECT pg_notify($1, '')", [.text(address.schema)])
+    }
+
     /// What was last told of in this time; nil for nothing. An append's is its last event.
     package func nextNotification(within time: Duration) throws(SharedJournalError) -> String? {
         try onServer { () throws(PostgreSQLError) in
