@@ -251,6 +251,7 @@ const bounds = Object.freeze({
   rowsOfTree: 100_000, rowsOfTable: 10_000, pagesOfEvents: 40, foundEvents: 5_000, columns: 14, samples: 150,
   lines: 5_000, linesInserted: 50, charactersOfRuns: 64_000_000, suggestions: 60, mistakes: 20, cell: 200,
   text: 20_000, tallestList: 8_000_000, file: 100_000_000, document: 60_000,
+  depth: 500,
 });
 
 // MARK: Making and drawing elements
@@ -341,7 +342,7 @@ const disguises = new RegExp(['[\\p{Cc}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u180
   '[\\u200c\\u200d](?!\\P{ASCII})'].join('|'), 'gu');
 /** A text on one line, cut, with everything visible that would hide or turn around what stands beside it. */
 function shown(/** @type {unknown} */ text, most = bounds.cell) {
-  const whole = String(text);
+  const whole = textOf(text);
   const cut = (whole.length > most ? whole.slice(0, most) : whole).replace(disguises, (character) =>
     character === '\n' ? '\\n' : character === '\t' ? '\\t'
       : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -351,7 +352,7 @@ function shown(/** @type {unknown} */ text, most = bounds.cell) {
 function brief(/** @type {any} */ value, most = bounds.cell) {
   if (value === undefined) return 'nothing';
   if (typeof value === 'string') return shown(value.length > most ? value : JSON.stringify(value), most);
-  if (!isObject(value)) return exactly(value) ?? String(value);
+  if (!isObject(value)) return textOf(value);
   if (typeof value.ref === 'string') return `→ ${shown(value.ref, 60)}`;
   if (Array.isArray(value.refs)) return counted(value.refs.length, 'link');
   if (Array.isArray(value)) return counted(value.length, 'item');
@@ -381,6 +382,8 @@ const messageOf = (/** @type {any} */ error) => shown(error instanceof TypeError
 /** Numbers that JavaScript would write in another way, such as 1.0 or 9007199254740993, keep their text.
  *  @type {(value: any) => string | undefined} */
 const exactly = (value) => (/** @type {any} */ (JSON).isRawJSON?.(value) ? value.rawJSON : undefined);
+/** What is no object, as a text. */
+const textOf = (/** @type {any} */ value) => exactly(value) ?? String(value);
 /** Where a number may be of that kind. Mostly there is none, and then reading is much faster. */
 const unusual = /[:,[]\s*-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0[,\]}\s]|(?<=-)0[,\]}\s])/;
 /** What a text in JSON says, to the last digit.
@@ -534,7 +537,7 @@ class Connection extends EventTarget {
   token = ''; reason = ''; retryAt = 0; first = 1; head = 0; log = '';
   /** @type {WebSocket | null} */ #socket = null;
   /** @type {Map<string, { id: string, payload: Payload, sink: Sink, isSafe: boolean, cursor: string, sent: number,
-   *    wasLost: boolean }>} */ #operations = new Map();
+   *    isRead: boolean, wasLost: boolean }>} */ #operations = new Map();
   #client = freshID(); #next = 1; #tries = 0; #timer = 0; #heard = 0; #opened = 0; #cursor = '';
 
   constructor() {
@@ -581,7 +584,7 @@ class Connection extends EventTarget {
   start(/** @type {Payload} */ payload, /** @type {Sink} */ sink, isSafe = true) {
     const id = String(this.#next++);
     const named = isSafe ? payload : withRelay(payload, { mutationId: `${this.#client}:${id}` });
-    const operation = { id, payload: named, sink, isSafe, cursor: '', sent: 0, wasLost: false };
+    const operation = { id, payload: named, sink, isSafe, cursor: '', sent: 0, isRead: false, wasLost: false };
     this.#operations.set(id, operation);
     if (this.state === 'open') this.#subscribe(operation);
     return () => { if (this.#operations.delete(id) && this.state === 'open') this.#send({ id, type: 'complete' }); };
@@ -620,7 +623,9 @@ class Connection extends EventTarget {
   #subscribe(/** @type {any} */ operation) {
     const { id, payload, cursor } = operation;
     const whole = cursor ? withRelay(payload, { resume: cursor }) : payload;
-    operation.sent = this.#send({ id, type: 'subscribe', payload: whole });
+    const characters = this.#send({ id, type: 'subscribe', payload: whole });
+    // What the server has read once it can read again.
+    operation.sent = operation.isRead ? 0 : characters;
     // Before its first event a stream resumes where the connection was when it began.
     if (operation.sink.resumed) operation.cursor ||= this.#cursor;
   }
@@ -667,7 +672,7 @@ class Connection extends EventTarget {
       break;
     case 'next':
       if (!operation) break;
-      operation.sent = 0;
+      [operation.sent, operation.isRead] = [0, true];
       if (cursor && operation.sink.resumed) operation.cursor = cursor;
       if (relay?.recovered !== undefined) operation.sink.resumed?.(relay.recovered, sequenceOf(message.payload));
       else operation.sink.next(message.payload, characters);
@@ -706,14 +711,14 @@ class Connection extends EventTarget {
   #lose(/** @type {number} */ code, /** @type {string} */ reason) {
     const wasOpen = this.state === 'open';
     this.#leave();
-    if (code >= 4400 && code < 4500 && code !== 4408) {
+    // Too large for the server, or nothing that it can read. Sent again, it would end the next connection as well.
+    const asked = [...this.#operations.values()].filter(({ sent }) => sent > 0);
+    const culprit = code === 1009 ? asked.sort((a, b) => b.sent - a.sent)[0] : code === 4400 ? asked.at(-1) : undefined;
+    if (culprit) this.#fail(culprit.id, code === 1009
+      ? 'This is larger than what the server takes (--max-message-bytes).' : reason || 'The server cannot read this.');
+    else if (code >= 4400 && code < 4500 && code !== 4408) {
       const isToken = code === 4403 || code === 4401;
       return this.#become('refused', isToken ? '' : reason || `The server closed the connection with ${code}.`);
-    }
-    // Too large for the server. Sent again, it would end the next connection as well.
-    if (code === 1009) {
-      const [largest] = [...this.#operations.values()].sort((a, b) => b.sent - a.sent);
-      if (largest) this.#fail(largest.id, 'This is larger than what the server takes (--max-message-bytes).');
     }
     if (wasOpen && Date.now() - this.#opened > 10_000) this.#tries = 0;
     const wait = Math.min(250 * 2 ** this.#tries++, 5_000) * (0.5 + Math.random() / 2);
@@ -974,7 +979,7 @@ class Tree extends HTMLElement {
     /** @type {TreeRow[]} */ const rows = [];
     const filter = this.#filter;
     const hasBefore = this.#before.length > 0;
-    const idOf = (item) => item?.id ?? item?.node?.id;
+    const idOf = (item) => { const id = item?.id ?? item?.node?.id; return exactly(id) ?? id; };
     /** Adds the row of a value and those of what is in it.
      *  @returns {[boolean, boolean]} whether the filter wants any of them, and whether any differs from before */
     const walk = (/** @type {Omit<TreeRow, 'mark' | 'children'>} */ place, /** @type {boolean} */ had,
@@ -986,11 +991,12 @@ class Tree extends HTMLElement {
         && Array.isArray(was) === isList;
       const keys = isObject(value) ? Object.keys(value) : [];
       const at = rows.length;
-      const mark = isGone ? 'removed' : !hasBefore ? '' : !had ? 'added' : isCompared || value === was ? '' : 'changed';
+      const mark = isGone ? 'removed' : !hasBefore ? '' : !had ? 'added'
+        : isCompared || same(value, was) ? '' : 'changed';
       const row = { ...place, children: keys.length, mark };
       rows.push(row);
       const isFound = isKept || filter === '' || key.toLowerCase().includes(filter)
-        || (!isObject(value) && String(value).toLowerCase().includes(filter));
+        || (!isObject(value) && textOf(value).toLowerCase().includes(filter));
       let isWanted = isFound;
       const descend = (child, item, before, hadChild, nth, isGoneToo = isGone) => {
         const there = { key: child, path: `${path}/${isGoneToo ? '-' : ''}${child}`, depth: depth + 1, value: item,
@@ -1119,10 +1125,22 @@ const operationsOf = async (/** @type {string} */ text) =>
 function variablesOf(/** @type {string} */ text, /** @type {(wrong: string) => void} */ say) {
   try {
     const value = text.trim() ? parsed(text) : {};
-    if (isObject(value) && !Array.isArray(value)) { say(''); return value; }
-    say('Variables must be a JSON object.');
+    const wrong = isObject(value) && !Array.isArray(value) ? unreadable(value) : 'Variables must be a JSON object.';
+    say(wrong);
+    return wrong ? undefined : value;
   } catch (error) { say(messageOf(error)); }
   return undefined;
+}
+/** What is wrong with a value that JavaScript reads as JSON, and the server does not.
+ *  @returns {string} */
+function unreadable(/** @type {any} */ value, depth = 1) {
+  if (depth > bounds.depth) return `This is nested deeper than ${bounds.depth} levels.`;
+  if (isObject(value)) for (const each of Object.values(value)) {
+    const wrong = unreadable(each, depth + 1);
+    if (wrong) return wrong;
+  }
+  const isTooLarge = typeOf(value) === 'number' && !Number.isFinite(Number(exactly(value) ?? value));
+  return isTooLarge ? `${brief(value, 60)} is too large.` : '';
 }
 
 /** A textarea with colours under it; what can be written at the caret, and what is wrong, the server says. */
