@@ -380,6 +380,11 @@ def check_operations(page):
     page.sees("run-state", "Done")
     page.shows("tree", "totalCount: ")
     page.shows("tree", "text: ")
+    # A click on a branch closes it, with what is below.
+    page.click("[data-test=tree] [aria-expanded=true]")
+    eventually(lambda: len(page.rows("tree")) == 1, "a click does not close the branch")
+    page.click("[data-test=tree] [aria-expanded=false]")
+    page.shows("tree", "text: ")
     page.one("run-filter").send_keys("unicorn")
     eventually(lambda: not any("totalCount" in row for row in page.rows("tree")), "the filter leaves too much")
     page.one("run-filter").clear()
@@ -807,6 +812,7 @@ def check_token(page, server):
     page.sees("token-why", "did not accept")
     eventually(lambda: not any(page.all(name) for name in ("table", "event-title", "change", "type")),
                "what was shown for another token is still there")
+    expect("unicorn" not in page.run("return document.querySelector('relay-data').innerHTML"), "it is only hidden")
     page.one("token-field").clear()
     page.one("token-field").send_keys("another-secret", Keys.ENTER)
     page.sees("connection", "Connected")
@@ -1035,6 +1041,13 @@ def check_many(page, server):
     page.shows("table", "newer than the table")
     page.driver.execute_script("document.querySelector('[data-test=timeline]').focus()")
     measured(page, "a step of the timeline", lambda: page.type(Keys.ARROW_LEFT), 10)
+    # The first event has 20,000 changes.
+    page.click("timeline-first")
+    page.sees("event-title", "Event 1: genesis")
+    count = "return document.querySelectorAll('[data-test=change]').length"
+    eventually(lambda: page.run(count) == 100, "not a hundred changes are in the page")
+    page.click("more")
+    eventually(lambda: page.run(count) == 200, "there are not more")
 
 
 SLOW = """const fetched = window.fetch; window.awaited = window.answered = 0;
@@ -1170,7 +1183,7 @@ def check_busy(page):
         add(server, text)
         page.sees("timeline-label", f"event {sequence(server):,} of")
     page.sees("record", "looked at")
-    for name in ("blame-all", "what-if-run", "[data-type=User]"):
+    for name in ("blame-all", "what-if-run", "change", "[data-type=User]"):
         eventually(lambda: page.run("arguments[0].focus(); return true", page.one(name)), f"{name} gets no focus")
         before = page.run("return document.activeElement.outerHTML")
         write(f"beside {name}")

@@ -293,9 +293,11 @@ const release = () => {
 // The click comes right after the pointer is let go.
 for (const name of ['pointerup', 'pointercancel', 'dragend', 'contextmenu', 'blur'])
   addEventListener(name, () => setTimeout(release));
-/** Does something with an element as soon as nothing in it is pressed; of several such things, the last. */
-function whenFree(/** @type {HTMLElement} */ element, /** @type {() => void} */ task) {
-  if (pressed.on && element.contains(pressed.on)) pressed.waiting.set(element, task); else task();
+/** Does something with an element as soon as nothing in it is pressed; of several such things the last, or the first
+ *  where that does all that is needed. */
+function whenFree(/** @type {HTMLElement} */ element, /** @type {() => void} */ task, isLess = false) {
+  if (!pressed.on || !element.contains(pressed.on)) task();
+  else if (!isLess || !pressed.waiting.has(element)) pressed.waiting.set(element, task);
 }
 
 /** The data that elements show. */
@@ -682,7 +684,9 @@ class Connection extends EventTarget {
       const resume = ['SLOW_CONSUMER', 'OVERLOADED'].includes(code) && (where?.cursor ?? operation?.cursor);
       if (operation?.sink.resumed && resume) {
         operation.cursor = resume;
-        setTimeout(() => this.#operations.has(message.id) && this.state === 'open' && this.#subscribe(operation),
+        const socket = this.#socket;
+        // A connection that is opened meanwhile has done so by itself.
+        setTimeout(() => this.#operations.has(message.id) && socket === this.#socket && this.#subscribe(operation),
           code === 'OVERLOADED' ? 1_000 + Math.random() * 4_000 : 0);
         break;
       }
@@ -849,13 +853,13 @@ class Rows extends HTMLElement {
       this.refresh();
     });
   }
-  /** Makes the rows anew. */
+  /** Makes the rows anew, which `show` does as well. */
   refresh() {
     whenFree(this, () => {
       for (const row of this.#made.values()) row.remove();
       this.#made.clear();
       this.#drawSoon();
-    });
+    }, true);
   }
   /** Whether the last row is in sight. */
   get isAtEnd() { return this.scrollTop + this.clientHeight + this.height >= this.scrollHeight; }
@@ -1971,11 +1975,17 @@ class Paged {
 class Lines extends HTMLElement {
   #asking = new Newest();
   #paged = new Paged(bounds.lines);
+  /** How many of them are in the page: an event may have thousands of changes. */ #most = 100;
 
-  clear() { this.#asking.cancel(); this.#paged.begin([], ''); this.hidden = true; }
+  clear() {
+    this.#asking.cancel();
+    this.#paged.begin([], '');
+    this.hidden = true;
+    draw(this, '', () => []);
+  }
   /** Asks for the first page. */
   ask(/** @type {Listing} */ listing) {
-    this.clear();
+    this.#paged.begin([], '');
     this.hidden = false;
     this.#say(listing, h('p', { class: 'quiet' }, 'Asking…'));
     this.#asking.run(async (signal) => {
@@ -1991,6 +2001,7 @@ class Lines extends HTMLElement {
     this.#paged.begin([], '');
     this.#paged = new Paged(bounds.lines, take);
     this.#paged.begin(take(lines), next);
+    this.#most = 100;
     this.#draw(listing);
   }
   #say(/** @type {Listing} */ { title }, /** @type {HTMLElement} */ what) {
@@ -1999,15 +2010,22 @@ class Lines extends HTMLElement {
   }
   #draw(/** @type {Listing} */ listing) {
     const { title, item, test, none, path, parameters, itemsOf } = listing;
-    const { lines, next, isFull } = this.#paged;
-    const more = () => this.#paged.read(() => this.#draw(listing), tell, 1);
+    const { lines: all, next: rest, isFull } = this.#paged;
+    const lines = all.slice(0, this.#most);
+    const next = all.length > lines.length || (rest && !isFull);
+    const more = () => {
+      this.#most = Math.min(this.#most + 100, bounds.lines);
+      if (all.length > lines.length) this.#draw(listing);
+      else this.#paged.read(() => this.#draw(listing), tell, 1);
+    };
     const file = () => saveLines(`${test}.ndjson`, path, parameters, 'line', itemsOf);
-    const head = title(next ? `the first ${number(lines.length)}` : number(lines.length));
+    const head = title(next || rest ? `the first ${number(lines.length)}` : number(lines.length));
     draw(this, [lines, next, head.textContent], () => [head,
       lines.length || next ? h('ul', { class: 'changes', test }, lines.map((line) => h('li', {}, item(line))))
         : h('p', { class: 'quiet' }, none),
-      h('div', { class: 'row' }, next && !isFull && h('button', { test: 'more', onclick: more }, 'More'),
-        (next || lines.length > 50) && h('button', { class: 'link', onclick: file }, 'All as a file'))]);
+      h('div', { class: 'row' },
+        next && lines.length < bounds.lines && h('button', { test: 'more', onclick: more }, 'More'),
+        (next || rest || lines.length > 50) && h('button', { class: 'link', onclick: file }, 'All as a file'))]);
   }
 }
 
@@ -2457,8 +2475,10 @@ class EventBox extends HTMLElement {
       const sequence = nowOf(this.#view = view);
       this.#ask.hidden = !sequence;
       if (!sequence) return;
-      this.#changes.hidden = true;
-      const { lines, next } = await linesOf('/log/event', { sequence }, signal);
+      const { lines, next } = await linesOf('/log/event', { sequence }, signal).catch((error) => {
+        if (!signal.aborted) this.#changes.clear();
+        throw error;
+      });
       this.#draw(lines[0]);
       this.#changes.show({ title: () => h('h3', {}, 'What it changed'), item: changeItem, test: 'changes',
         none: 'Nothing.', path: '/log/event', parameters: { sequence }, itemsOf: ({ changes = [] }) => changes },
