@@ -1207,7 +1207,7 @@ def check_busy(page):
     page.shows("table", "beside the number")
 
     def press():
-        row = page.driver.find_element(By.CSS_SELECTOR, "[data-test=table] [data-index='0']")
+        row = page.one("[data-test=table] [data-index='0']")
         record = row.get_attribute("data-record")
         ActionChains(page.driver).click_and_hold(row).perform()
         return record
