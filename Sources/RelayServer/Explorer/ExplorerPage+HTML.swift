@@ -109,6 +109,7 @@ relay-rows > .space > [aria-selected=true] { background-color: light-dark(#e3ebf
 relay-rows .cells { display: grid; gap: 10px; }
 .cells > * { overflow: hidden; text-overflow: ellipsis; white-space: pre; min-width: 0; }
 relay-lines { display: grid; gap: 6px; }
+relay-event, relay-comparison, relay-past-query { display: contents; }
 main > :focus { outline: none; }
 relay-tree { display: flex; flex-direction: column; min-height: 0; flex: 1 1 auto; }
 relay-tree .twist { display: inline-block; width: 14px; color: var(--quiet); }
@@ -250,6 +251,7 @@ const bounds = Object.freeze({
   rowsOfTree: 100_000, rowsOfTable: 10_000, pagesOfEvents: 40, foundEvents: 5_000, columns: 14, samples: 150,
   lines: 5_000, linesInserted: 50, charactersOfRuns: 64_000_000, suggestions: 60, mistakes: 20, cell: 200,
   text: 20_000, tallestList: 8_000_000, file: 100_000_000, document: 60_000,
+  depth: 500,
 });
 
 // MARK: Making and drawing elements
@@ -291,9 +293,11 @@ const release = () => {
 // The click comes right after the pointer is let go.
 for (const name of ['pointerup', 'pointercancel', 'dragend', 'contextmenu', 'blur'])
   addEventListener(name, () => setTimeout(release));
-/** Does something with an element as soon as nothing in it is pressed; of several such things, the last. */
-function whenFree(/** @type {HTMLElement} */ element, /** @type {() => void} */ task) {
-  if (pressed.on && element.contains(pressed.on)) pressed.waiting.set(element, task); else task();
+/** Does something with an element as soon as nothing in it is pressed; of several such things the last, or the first
+ *  where that does all that is needed. */
+function whenFree(/** @type {HTMLElement} */ element, /** @type {() => void} */ task, isLess = false) {
+  if (!pressed.on || !element.contains(pressed.on)) task();
+  else if (!isLess || !pressed.waiting.has(element)) pressed.waiting.set(element, task);
 }
 
 /** The data that elements show. */
@@ -321,6 +325,15 @@ function draw(/** @type {HTMLElement} */ element, /** @type {any} */ data, /** @
   });
 }
 const failure = (/** @type {string} */ message) => h('p', { class: 'bad', role: 'alert' }, message);
+/** Does what shows something in a place. What fails is said there, unless nobody waits for it any more. */
+async function attempt(/** @type {HTMLElement} */ place, /** @type {AbortSignal} */ signal,
+  /** @type {() => Promise<any>} */ task) {
+  try { await task(); } catch (error) {
+    if (!signal.aborted) draw(place, { failed: messageOf(error) }, () => failure(messageOf(error)));
+  }
+}
+const iconButton = (/** @type {string} */ text, /** @type {string} */ label, /** @type {string} */ test, onclick) =>
+  h('button', { class: 'bare', title: label, 'aria-label': label, test, onclick }, text);
 
 // MARK: Small tools
 
@@ -331,7 +344,7 @@ const disguises = new RegExp(['[\\p{Cc}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u180
   '[\\u200c\\u200d](?!\\P{ASCII})'].join('|'), 'gu');
 /** A text on one line, cut, with everything visible that would hide or turn around what stands beside it. */
 function shown(/** @type {unknown} */ text, most = bounds.cell) {
-  const whole = String(text);
+  const whole = textOf(text);
   const cut = (whole.length > most ? whole.slice(0, most) : whole).replace(disguises, (character) =>
     character === '\n' ? '\\n' : character === '\t' ? '\\t'
       : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -341,7 +354,7 @@ function shown(/** @type {unknown} */ text, most = bounds.cell) {
 function brief(/** @type {any} */ value, most = bounds.cell) {
   if (value === undefined) return 'nothing';
   if (typeof value === 'string') return shown(value.length > most ? value : JSON.stringify(value), most);
-  if (!isObject(value)) return exactly(value) ?? String(value);
+  if (!isObject(value)) return textOf(value);
   if (typeof value.ref === 'string') return `→ ${shown(value.ref, 60)}`;
   if (Array.isArray(value.refs)) return counted(value.refs.length, 'link');
   if (Array.isArray(value)) return counted(value.length, 'item');
@@ -371,6 +384,8 @@ const messageOf = (/** @type {any} */ error) => shown(error instanceof TypeError
 /** Numbers that JavaScript would write in another way, such as 1.0 or 9007199254740993, keep their text.
  *  @type {(value: any) => string | undefined} */
 const exactly = (value) => (/** @type {any} */ (JSON).isRawJSON?.(value) ? value.rawJSON : undefined);
+/** What is no object, as a text. */
+const textOf = (/** @type {any} */ value) => exactly(value) ?? String(value);
 /** Where a number may be of that kind. Mostly there is none, and then reading is much faster. */
 const unusual = /[:,[]\s*-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0[,\]}\s]|(?<=-)0[,\]}\s])/;
 /** What a text in JSON says, to the last digit.
@@ -399,6 +414,29 @@ const freshID = () => Array.from(crypto.getRandomValues(new Uint8Array(16)),
 const later = (/** @type {() => void} */ task, /** @type {number} */ delay) => {
   let timer = 0;
   return () => { clearTimeout(timer); timer = setTimeout(task, delay); };
+};
+/** Runs a task once in the next frame, however often it was called. */
+const inFrame = (/** @type {() => void} */ task) => {
+  let isAsked = false;
+  return () => {
+    if (!isAsked) requestAnimationFrame(() => { isAsked = false; task(); });
+    isAsked = true;
+  };
+};
+/** Runs a task, unless it is running. */
+const unlessBusy = (/** @type {() => Promise<void>} */ task) => {
+  let isBusy = false;
+  return async () => {
+    if (isBusy) return;
+    isBusy = true;
+    try { await task(); } finally { isBusy = false; }
+  };
+};
+/** Runs a task; when it was called while it ran, once more. */
+const onceMore = (/** @type {() => Promise<void>} */ task) => {
+  let isWanted = false;
+  const run = unlessBusy(async () => { while (isWanted) { isWanted = false; await task(); } });
+  return () => { isWanted = true; return run(); };
 };
 
 /** What a place of the page waits for: only the newest task counts. One that begins cancels the one before, whose
@@ -501,7 +539,7 @@ class Connection extends EventTarget {
   token = ''; reason = ''; retryAt = 0; first = 1; head = 0; log = '';
   /** @type {WebSocket | null} */ #socket = null;
   /** @type {Map<string, { id: string, payload: Payload, sink: Sink, isSafe: boolean, cursor: string, sent: number,
-   *    wasLost: boolean }>} */ #operations = new Map();
+   *    isRead: boolean, wasLost: boolean }>} */ #operations = new Map();
   #client = freshID(); #next = 1; #tries = 0; #timer = 0; #heard = 0; #opened = 0; #cursor = '';
 
   constructor() {
@@ -548,7 +586,7 @@ class Connection extends EventTarget {
   start(/** @type {Payload} */ payload, /** @type {Sink} */ sink, isSafe = true) {
     const id = String(this.#next++);
     const named = isSafe ? payload : withRelay(payload, { mutationId: `${this.#client}:${id}` });
-    const operation = { id, payload: named, sink, isSafe, cursor: '', sent: 0, wasLost: false };
+    const operation = { id, payload: named, sink, isSafe, cursor: '', sent: 0, isRead: false, wasLost: false };
     this.#operations.set(id, operation);
     if (this.state === 'open') this.#subscribe(operation);
     return () => { if (this.#operations.delete(id) && this.state === 'open') this.#send({ id, type: 'complete' }); };
@@ -587,7 +625,9 @@ class Connection extends EventTarget {
   #subscribe(/** @type {any} */ operation) {
     const { id, payload, cursor } = operation;
     const whole = cursor ? withRelay(payload, { resume: cursor }) : payload;
-    operation.sent = this.#send({ id, type: 'subscribe', payload: whole });
+    const characters = this.#send({ id, type: 'subscribe', payload: whole });
+    // What the server has read once it can read again.
+    operation.sent = operation.isRead ? 0 : characters;
     // Before its first event a stream resumes where the connection was when it began.
     if (operation.sink.resumed) operation.cursor ||= this.#cursor;
   }
@@ -634,7 +674,7 @@ class Connection extends EventTarget {
       break;
     case 'next':
       if (!operation) break;
-      operation.sent = 0;
+      [operation.sent, operation.isRead] = [0, true];
       if (cursor && operation.sink.resumed) operation.cursor = cursor;
       if (relay?.recovered !== undefined) operation.sink.resumed?.(relay.recovered, sequenceOf(message.payload));
       else operation.sink.next(message.payload, characters);
@@ -644,7 +684,9 @@ class Connection extends EventTarget {
       const resume = ['SLOW_CONSUMER', 'OVERLOADED'].includes(code) && (where?.cursor ?? operation?.cursor);
       if (operation?.sink.resumed && resume) {
         operation.cursor = resume;
-        setTimeout(() => this.#operations.has(message.id) && this.state === 'open' && this.#subscribe(operation),
+        const socket = this.#socket;
+        // A connection that is opened meanwhile has done so by itself.
+        setTimeout(() => this.#operations.has(message.id) && socket === this.#socket && this.#subscribe(operation),
           code === 'OVERLOADED' ? 1_000 + Math.random() * 4_000 : 0);
         break;
       }
@@ -673,14 +715,14 @@ class Connection extends EventTarget {
   #lose(/** @type {number} */ code, /** @type {string} */ reason) {
     const wasOpen = this.state === 'open';
     this.#leave();
-    if (code >= 4400 && code < 4500 && code !== 4408) {
+    // Too large for the server, or nothing that it can read. Sent again, it would end the next connection as well.
+    const asked = [...this.#operations.values()].filter(({ sent }) => sent > 0);
+    const culprit = code === 1009 ? asked.sort((a, b) => b.sent - a.sent)[0] : code === 4400 ? asked.at(-1) : undefined;
+    if (culprit) this.#fail(culprit.id, code === 1009
+      ? 'This is larger than what the server takes (--max-message-bytes).' : reason || 'The server cannot read this.');
+    else if (code >= 4400 && code < 4500 && code !== 4408) {
       const isToken = code === 4403 || code === 4401;
       return this.#become('refused', isToken ? '' : reason || `The server closed the connection with ${code}.`);
-    }
-    // Too large for the server. Sent again, it would end the next connection as well.
-    if (code === 1009) {
-      const [largest] = [...this.#operations.values()].sort((a, b) => b.sent - a.sent);
-      if (largest) this.#fail(largest.id, 'This is larger than what the server takes (--max-message-bytes).');
     }
     if (wasOpen && Date.now() - this.#opened > 10_000) this.#tries = 0;
     const wait = Math.min(250 * 2 ** this.#tries++, 5_000) * (0.5 + Math.random() / 2);
@@ -735,14 +777,15 @@ async function linesOf(/** @type {string} */ path, /** @type {Record<string, any
   } while (next && lines.length < most);
   return { lines, next };
 }
-/** Hands the lines of all pages to the user as a file. */
+/** Hands the lines of all pages to the user as a file, or the items that are in them. */
 async function saveLines(/** @type {string} */ name, /** @type {string} */ path, /** @type {object} */ parameters,
-  /** @type {string} */ one, choose = (text) => text) {
+  /** @type {string} */ one, /** @type {((line: any) => any[]) | undefined} */ itemsOf = undefined) {
   try {
     let text = '', next = path;
     do {
       const answer = await answerOf(next, next === path ? parameters : {});
-      text += choose(answer.text);
+      text += itemsOf ? answer.text.split('\n').filter(Boolean).flatMap((line) => itemsOf(parsed(line)))
+        .map((item) => `${JSON.stringify(item)}\n`).join('') : answer.text;
       next = answer.next;
     } while (next && text.length < bounds.file);
     save(name, text);
@@ -764,7 +807,7 @@ class Rows extends HTMLElement {
   /** @type {((item: any) => unknown) | null} */ key = null;
   #space = h('div', { class: 'space', role: 'none' });
   /** @type {Map<number, HTMLElement>} */ #made = new Map();
-  #isAsked = false;
+  #drawSoon = inFrame(() => this.#draw());
   static #lists = 0;
   #name = `list${++Rows.#lists}`;
 
@@ -810,13 +853,13 @@ class Rows extends HTMLElement {
       this.refresh();
     });
   }
-  /** Makes the rows anew. */
+  /** Makes the rows anew, which `show` does as well. */
   refresh() {
     whenFree(this, () => {
       for (const row of this.#made.values()) row.remove();
       this.#made.clear();
       this.#drawSoon();
-    });
+    }, true);
   }
   /** Whether the last row is in sight. */
   get isAtEnd() { return this.scrollTop + this.clientHeight + this.height >= this.scrollHeight; }
@@ -830,11 +873,6 @@ class Rows extends HTMLElement {
     this.#draw();
   }
 
-  #drawSoon() {
-    if (this.#isAsked) return;
-    this.#isAsked = true;
-    requestAnimationFrame(() => { this.#isAsked = false; this.#draw(); });
-  }
   get #tall() { return Math.min(this.count * this.height, bounds.tallestList); }
   get #headHeight() {
     return /** @type {HTMLElement | null} */ (this.querySelector(':scope > .head'))?.offsetHeight ?? 0;
@@ -945,7 +983,7 @@ class Tree extends HTMLElement {
     /** @type {TreeRow[]} */ const rows = [];
     const filter = this.#filter;
     const hasBefore = this.#before.length > 0;
-    const idOf = (item) => item?.id ?? item?.node?.id;
+    const idOf = (item) => { const id = item?.id ?? item?.node?.id; return exactly(id) ?? id; };
     /** Adds the row of a value and those of what is in it.
      *  @returns {[boolean, boolean]} whether the filter wants any of them, and whether any differs from before */
     const walk = (/** @type {Omit<TreeRow, 'mark' | 'children'>} */ place, /** @type {boolean} */ had,
@@ -957,11 +995,12 @@ class Tree extends HTMLElement {
         && Array.isArray(was) === isList;
       const keys = isObject(value) ? Object.keys(value) : [];
       const at = rows.length;
-      const mark = isGone ? 'removed' : !hasBefore ? '' : !had ? 'added' : isCompared || value === was ? '' : 'changed';
+      const mark = isGone ? 'removed' : !hasBefore ? '' : !had ? 'added'
+        : isCompared || same(value, was) ? '' : 'changed';
       const row = { ...place, children: keys.length, mark };
       rows.push(row);
       const isFound = isKept || filter === '' || key.toLowerCase().includes(filter)
-        || (!isObject(value) && String(value).toLowerCase().includes(filter));
+        || (!isObject(value) && textOf(value).toLowerCase().includes(filter));
       let isWanted = isFound;
       const descend = (child, item, before, hadChild, nth, isGoneToo = isGone) => {
         const there = { key: child, path: `${path}/${isGoneToo ? '-' : ''}${child}`, depth: depth + 1, value: item,
@@ -1086,6 +1125,28 @@ async function help(/** @type {string} */ text, /** @type {object} */ more = {},
 const operationsOf = async (/** @type {string} */ text) =>
   (known.has(text) ? known.get(text) : (await help(text).catch(() => ({}))).operations);
 
+/** The variables of a document, or undefined after it has been said what is wrong with them. */
+function variablesOf(/** @type {string} */ text, /** @type {(wrong: string) => void} */ say) {
+  try {
+    const value = text.trim() ? parsed(text) : {};
+    const wrong = isObject(value) && !Array.isArray(value) ? unreadable(value) : 'Variables must be a JSON object.';
+    say(wrong);
+    return wrong ? undefined : value;
+  } catch (error) { say(messageOf(error)); }
+  return undefined;
+}
+/** What is wrong with a value that JavaScript reads as JSON, and the server does not.
+ *  @returns {string} */
+function unreadable(/** @type {any} */ value, depth = 1) {
+  if (depth > bounds.depth) return `This is nested deeper than ${bounds.depth} levels.`;
+  if (isObject(value)) for (const each of Object.values(value)) {
+    const wrong = unreadable(each, depth + 1);
+    if (wrong) return wrong;
+  }
+  const isTooLarge = typeOf(value) === 'number' && !Number.isFinite(Number(exactly(value) ?? value));
+  return isTooLarge ? `${brief(value, 60)} is too large.` : '';
+}
+
 /** A textarea with colours under it; what can be written at the caret, and what is wrong, the server says. */
 class Editor extends HTMLElement {
   #text = document.createTextNode('');
@@ -1100,7 +1161,8 @@ class Editor extends HTMLElement {
   #scroller = h('div', { class: 'code' },
     h('div', { class: 'stack' }, h('pre', { 'aria-hidden': 'true' }, this.#text), this.#area), this.#popup);
   /** @type {{ text: string, detail?: string, description?: string, deprecated?: boolean }[]} */ #suggestions = [];
-  #replaced = [0, 0]; #chosen = 0; #isChosen = false; #isWanted = false; #isInserting = false; #isAsked = false;
+  #replaced = [0, 0]; #chosen = 0; #isChosen = false; #isWanted = false; #isInserting = false;
+  #drawSoon = inFrame(() => this.#draw());
   #undo = /** @type {{ before: string, after: string } | null} */ (null); #newest = new Newest();
   /** @type {Map<string, any>} */ #colours = new Map();
   changed = () => {}; run = () => {}; learned = () => {};
@@ -1154,11 +1216,6 @@ class Editor extends HTMLElement {
     } catch (error) { tell(messageOf(error)); }
   }
 
-  #drawSoon() {
-    if (this.#isAsked) return;
-    this.#isAsked = true;
-    requestAnimationFrame(() => { this.#isAsked = false; this.#draw(); });
-  }
   #draw() {
     // A last empty line has no height of its own.
     this.#text.data = `${this.#area.value}\n`;
@@ -1539,15 +1596,6 @@ class Operations extends HTMLElement {
   /** Writes a text at the caret. */
   insert(/** @type {string} */ text) { place.go('operations'); requestAnimationFrame(() => this.#editor.insert(text)); }
 
-  /** The document's variables, or undefined after it has been said what is wrong with them. */
-  static variables(/** @type {string} */ text, /** @type {(wrong: string) => void} */ say) {
-    try {
-      const value = text.trim() ? parsed(text) : {};
-      if (isObject(value) && !Array.isArray(value)) { say(''); return value; }
-      say('Variables must be a JSON object.');
-    } catch (error) { say(messageOf(error)); }
-    return undefined;
-  }
   /** Runs the operation at the caret, or the one that is chosen. A document that the server cannot read is sent, too:
    *  its answer says what is wrong. */
   async run() {
@@ -1555,7 +1603,7 @@ class Operations extends HTMLElement {
     const { text } = tab;
     const { caret } = this.#editor;
     const chosen = this.#choice.value;
-    const variables = Operations.variables(tab.variables, (wrong) => { this.#wrong.textContent = wrong; });
+    const variables = variablesOf(tab.variables, (wrong) => { this.#wrong.textContent = wrong; });
     if (!variables) return;
     const operations = await operationsOf(text);
     if (operations?.length === 0) return tell('There is no operation to run.');
@@ -1608,7 +1656,7 @@ class Operations extends HTMLElement {
     const tab = this.#tab;
     this.#isUnkept ||= tab.text !== this.#editor.value || tab.variables !== this.#variables.value;
     Object.assign(tab, { text: this.#editor.value, variables: this.#variables.value });
-    Operations.variables(tab.variables, (wrong) => { this.#wrong.textContent = wrong; });
+    variablesOf(tab.variables, (wrong) => { this.#wrong.textContent = wrong; });
     this.#drawTabs();
     this.#keep();
   }
@@ -1881,74 +1929,170 @@ const membersOf = (/** @type {any} */ type) =>
   [...type.fields ?? [], ...type.inputFields ?? [], ...type.enumValues ?? [],
     ...(type.kind === 'DIRECTIVE' ? type.args : [])];
 
-// MARK: Data and time
+// MARK: Lists from the log
 
-/** How a list from the log is shown: what stands above it, each of its lines, and where all of it is to be had.
- *  @typedef {{ title: (count: string) => any, item: (line: any) => any, test: string, none: string, path: string,
- *    parameters: object, choose?: (text: string) => string }} Listing */
-
-/** Lines from the log, a page at a time. */
-class Lines extends HTMLElement {
+/** Lines that an address answers page by page. Who has it asks for more; there is one question at a time, and no more
+ *  than `most` lines. */
+class Paged {
+  /** @type {any[]} */ lines = [];
+  /** Where it goes on; empty where it ends. */ next = '';
+  #isReading = false;
   #newest = new Newest();
-  clear() { this.#newest.cancel(); this.hidden = true; }
+  #most;
+  #take;
+  constructor(/** @type {number} */ most, take = (/** @type {any[]} */ lines) => lines) {
+    [this.#most, this.#take] = [most, take];
+  }
+
+  /** Begins with what is there already. */
+  begin(/** @type {any[]} */ lines, /** @type {string} */ next) {
+    this.#newest.cancel();
+    this.#isReading = false;
+    [this.lines, this.next] = [lines, next];
+  }
+  get isFull() { return this.lines.length >= this.#most; }
+  /** Reads on, if there is more, there is room, and nobody does so already. */
+  read(/** @type {() => void} */ done, /** @type {(message: string) => void} */ failed, least = 0) {
+    const { next: from } = this;
+    if (!from || this.isFull || this.#isReading) return;
+    this.#isReading = true;
+    this.#newest.run(async (signal) => {
+      const { lines, next } = await linesOf(from, {}, signal, least);
+      this.#isReading = false;
+      [this.lines, this.next] = [[...this.lines, ...this.#take(lines)], next];
+      done();
+    }, (message) => { this.#isReading = false; failed(message); });
+  }
+}
+
+/** How a list from the log is shown: what stands above it, each of its items, and where all of it is to be had. An item
+ *  is a line, or what `itemsOf` finds in one.
+ *  @typedef {{ title: (count: string) => any, item: (item: any) => any, test: string, none: string, path: string,
+ *    parameters: object, itemsOf?: (line: any) => any[] }} Listing */
+
+/** A box for what somebody asks of the log: what it changed, what if, blame, a comparison. It shows a page, and has
+ *  "More", and all as a file. It is hidden until it is asked, and asks nothing by itself. */
+class Lines extends HTMLElement {
+  #asking = new Newest();
+  #paged = new Paged(bounds.lines);
+  /** How many of them are in the page: an event may have thousands of changes. */ #most = 100;
+
+  clear() {
+    this.#asking.cancel();
+    this.#paged.begin([], '');
+    this.hidden = true;
+    draw(this, '', () => []);
+  }
   /** Asks for the first page. */
   ask(/** @type {Listing} */ listing) {
+    this.#paged.begin([], '');
     this.hidden = false;
     this.#say(listing, h('p', { class: 'quiet' }, 'Asking…'));
-    this.#newest.run(async (signal) => {
+    this.#asking.run(async (signal) => {
       const { lines, next } = await linesOf(listing.path, { ...listing.parameters, limit: 100 }, signal, 1);
       this.show(listing, lines, next);
     }, (message) => this.#say(listing, failure(message)));
   }
   /** Shows lines that are there; `next` has more. */
-  show(/** @type {Listing} */ listing, /** @type {any[]} */ lines, /** @type {string} */ next,
-    spread = (line) => [line]) {
-    const { title, item, test, none, path, parameters, choose } = listing;
+  show(/** @type {Listing} */ listing, /** @type {any[]} */ lines, /** @type {string} */ next) {
+    const { itemsOf } = listing;
+    const take = (lines) => (itemsOf ? lines.flatMap(itemsOf) : lines);
     this.hidden = false;
-    const more = () => this.#newest.run(async (signal) => {
-      const page = await linesOf(next, {}, signal, 1);
-      this.show(listing, [...lines, ...page.lines.flatMap(spread)], page.next, spread);
-    }, tell);
-    const file = () => saveLines(`${test}.ndjson`, path, parameters, 'line', choose);
-    const head = title(next ? `the first ${number(lines.length)}` : number(lines.length));
-    draw(this, [lines, next, head.textContent], () => [head,
-      lines.length || next ? h('ul', { class: 'changes', test }, lines.map((line) => h('li', {}, item(line))))
-        : h('p', { class: 'quiet' }, none),
-      h('div', { class: 'row' },
-        next && lines.length < bounds.lines && h('button', { test: 'more', onclick: more }, 'More'),
-        (next || lines.length > 50) && h('button', { class: 'link', onclick: file }, 'All as a file'))]);
+    this.#paged.begin([], '');
+    this.#paged = new Paged(bounds.lines, take);
+    this.#paged.begin(take(lines), next);
+    this.#most = 100;
+    this.#draw(listing);
   }
   #say(/** @type {Listing} */ { title }, /** @type {HTMLElement} */ what) {
     const head = title('');
     draw(this, [head.textContent, what.textContent], () => [head, what]);
   }
+  #draw(/** @type {Listing} */ listing) {
+    const { title, item, test, none, path, parameters, itemsOf } = listing;
+    const { lines: all, next: rest, isFull } = this.#paged;
+    const lines = all.slice(0, this.#most);
+    const next = all.length > lines.length || (rest && !isFull);
+    const more = () => {
+      this.#most = Math.min(this.#most + 100, bounds.lines);
+      if (all.length > lines.length) this.#draw(listing);
+      else this.#paged.read(() => this.#draw(listing), tell, 1);
+    };
+    const file = () => saveLines(`${test}.ndjson`, path, parameters, 'line', itemsOf);
+    const head = title(next || rest ? `the first ${number(lines.length)}` : number(lines.length));
+    draw(this, [lines, next, head.textContent], () => [head,
+      lines.length || next ? h('ul', { class: 'changes', test }, lines.map((line) => h('li', {}, item(line))))
+        : h('p', { class: 'quiet' }, none),
+      h('div', { class: 'row' },
+        next && lines.length < bounds.lines && h('button', { test: 'more', onclick: more }, 'More'),
+        (next || rest || lines.length > 50) && h('button', { class: 'link', onclick: file }, 'All as a file'))]);
+  }
+}
+
+// MARK: Data and time
+
+/** What Data shows: right after which event (null is the newest, whichever that is), of which type or which record, and
+ *  the field whose writers are told ("*" is all of them).
+ *  @typedef {{ at: number | null, type: string, record: string, field: string }} View */
+const nothing = /** @type {View} */ (Object.freeze({ type: '', record: '', field: '', at: null }));
+const nowOf = (/** @type {View} */ { at }) => at ?? server.head;
+
+/** Tells Data what somebody wants: `seek` an event, `go` to another type, record or field, `find` a record's events, or
+ *  `reload` because a question has changed. */
+const want = (/** @type {EventTarget | null} */ from, /** @type {string} */ name, /** @type {any} */ detail = null) =>
+  from?.dispatchEvent(new CustomEvent(name, { bubbles: true, detail }));
+const seekLink = (/** @type {number} */ sequence) => h('button', { class: 'link', test: 'seek',
+  onclick: (event) => want(event.target, 'seek', sequence) }, `event ${number(sequence)}`);
+
+/** Where on the log the page is: a slider, a number, and what they are about. Data tells it the moment; it tells
+ *  `seek`, and never moves before Data says so. */
+class Timeline extends HTMLElement {
+  /** @type {HTMLInputElement} */ #slider = h('input', { type: 'range', min: 1, max: 1, step: 1, value: 1,
+    'aria-label': 'Event', test: 'timeline', oninput: () => want(this, 'seek', Number(this.#slider.value)) });
+  /** @type {HTMLInputElement} */ #number = h('input', { type: 'number', min: 1, 'aria-label': 'Go to event',
+    test: 'timeline-number', onchange: () => {
+      if (this.#number.value) want(this, 'seek', Number(this.#number.value));
+      this.#number.value = this.#slider.value;
+    } });
+  #label = h('span', { role: 'status', class: 'grow', test: 'timeline-label' });
+
+  connectedCallback() {
+    if (this.#slider.isConnected) return;
+    const button = (text, label, test, to) => iconButton(text, label, test, () => want(this, 'seek', to()));
+    fill(this,
+      h('div', { class: 'row' }, button('|◀', 'First event', 'timeline-first', () => server.first),
+        button('◀', 'The event before', 'timeline-previous', () => Number(this.#slider.value) - 1), this.#slider,
+        button('▶', 'The next event', 'timeline-next', () => Number(this.#slider.value) + 1),
+        h('button', { test: 'timeline-now', onclick: () => want(this, 'seek', Infinity) }, 'Now'), this.#number),
+      h('div', { class: 'row' }, this.#label));
+  }
+  show(/** @type {View} */ view, /** @type {LogEvent | undefined} */ event) {
+    const now = nowOf(view);
+    const head = server.head || 1;
+    this.#slider.min = this.#number.min = String(server.first);
+    this.#slider.max = this.#number.max = String(head);
+    this.#slider.value = String(now);
+    // Not while somebody writes a number there.
+    if (document.activeElement !== this.#number) this.#number.value = String(now);
+    const about = event ? [`${event.kind} ${shown(event.operation ?? '', 60)}`.trim(), clock(event.time)] : [];
+    this.#label.textContent = [`${view.at === null ? 'Now: ' : ''}event ${number(now)} of ${number(head)}`,
+      ...about].join(', ');
+    this.#slider.setAttribute('aria-valuetext', this.#label.textContent);
+  }
 }
 
 const pageOfEvents = 100;
-/** What is stored, at any event of the log. */
-class Data extends HTMLElement {
-  /** The event that is shown; null is the newest one, whichever that is. */ at = /** @type {number | null} */ (null);
-  type = ''; record = ''; field = ''; #log = ''; #first = 1;
-  #loading = new Newest(); #more = new Newest(); #eventPages = new Newest();
+/** The events of the log, fetched in pages when they come into sight; with conditions a search, which goes backwards.
+ *  Data tells it the moment; it tells `seek`, and `read` when it has learned of events. It never moves the moment. */
+class EventList extends HTMLElement {
+  /** @type {View} */ #view = nothing;
+  /** The event of the first row. */ #first = 1;
   /** @type {Map<number, { events: LogEvent[], head: number }>} */ #pages = new Map();
-  #wanted = ''; #found = /** @type {LogEvent[] | null} */ (null); #foundNext = '';
-  /** @type {StoredRecord[]} */ #rows = []; #columns = /** @type {string[]} */ ([]);
-  /** Where the table goes on, of which moment it is, and what it was asked. */
-  #next = ''; #tableAt = 0; #question = '';
-  /** What was shown at the moment before. */
-  #before = { of: '', isWhole: false, fields: /** @type {Map<string, any>} */ (new Map()) };
-  /** @type {Map<string, number>} */ #counts = new Map();
-  #answer = /** @type {any} */ (undefined); #isAsking = false; #isFollowing = false; #isBehind = false;
-  #remember = later(() => !this.hidden && history.replaceState(null, '',
-    place.text('data', { type: this.type, record: this.record, field: this.field, at: this.at })), 250);
-
-  /** @type {HTMLInputElement} */ #slider = h('input', { type: 'range', min: 1, max: 1, step: 1, value: 1,
-    'aria-label': 'Event', test: 'timeline', oninput: () => this.seek(Number(this.#slider.value)) });
-  /** @type {HTMLInputElement} */ #number = h('input', { type: 'number', min: 1, 'aria-label': 'Go to event',
-    test: 'timeline-number', onchange: () => { if (this.#number.value) this.seek(Number(this.#number.value)); } });
-  #label = h('span', { role: 'status', class: 'grow', test: 'timeline-label' });
-  #types = h('div', { class: 'types', test: 'types' });
-  /** @type {Rows} */ #events = h('relay-rows', { role: 'listbox', 'aria-label': 'Events', test: 'events' });
+  /** Which pages are on their way. */ #wanted = '';
+  #fetching = new Newest();
+  /** What a search has found, newest first; null where nothing is searched for. */
+  #found = /** @type {Paged | null} */ (null);
+  /** @type {Rows} */ #list = h('relay-rows', { role: 'listbox', 'aria-label': 'Events', test: 'events' });
   #problem = h('p', { class: 'bad', role: 'alert', test: 'data-problem' });
   #searched = h('p', { class: 'quiet', role: 'status', test: 'events-found' });
   #conditions = {
@@ -1961,209 +2105,58 @@ class Data extends HTMLElement {
     where: h('input', { placeholder: 'condition', 'aria-label': 'Condition on the event, as of relay log list --where',
       test: 'events-where' }),
   };
-  #middle = h('section', { class: 'panel lists', 'aria-label': 'Records', test: 'records' });
-  /** @type {Rows} */ #table = h('relay-rows', { role: 'grid', 'aria-label': 'Records', test: 'table' });
-  #title = h('h2', { test: 'table-title' }); #shownOf = h('span', { class: 'quiet', test: 'table-count' });
-  #catchUp = h('button', { test: 'table-now', hidden: true, onclick: () => this.load() }, 'Show now');
-  /** @type {HTMLSelectElement} */ #order = h('select', { 'aria-label': 'Order', test: 'table-order',
-    onchange: () => this.load() }, h('option', { value: 'newest' }, 'newest first'),
-  h('option', { value: 'oldest' }, 'oldest first'));
-  /** @type {HTMLSelectElement} */ #by = h('select', { 'aria-label': 'Field to filter by', test: 'table-field',
-    onchange: () => this.load() }, h('option', { value: '' }, 'no filter'));
-  /** @type {HTMLInputElement} */ #equals = h('input', { placeholder: 'value', 'aria-label': 'Value of the field',
-    test: 'table-value', onchange: () => this.load() });
-  #tableHeader = h('header', {}, this.#title, this.#shownOf, this.#catchUp, h('span', { class: 'grow' }), this.#order,
-    h('span', { class: 'row narrow' }, this.#by, this.#equals));
-  #eventBox = h('div', {});
-  /** @type {Lines} */ #changed = h('relay-lines', {});
-  #whatIfButton = h('button', { test: 'what-if-run', onclick: () => this.#whatIf() }, 'What if it had never been?');
-  /** @type {Lines} */ #whatIfBox = h('relay-lines',
-    { 'aria-label': 'What if', role: 'region', test: 'what-if', hidden: true });
-  /** @type {Lines} */ #blameBox = h('relay-lines',
-    { 'aria-label': 'Blame', role: 'region', test: 'blame', hidden: true });
-  /** @type {HTMLInputElement} */ #a = h('input',
-    { type: 'number', min: 0, 'aria-label': 'From event', test: 'diff-a' });
-  /** @type {HTMLInputElement} */ #b = h('input', { type: 'number', min: 0, 'aria-label': 'To event', test: 'diff-b' });
-  /** @type {Lines} */ #diffBox = h('relay-lines', { test: 'diff' });
-  /** @type {HTMLSelectElement} */ #document = h('select', { 'aria-label': 'Document', test: 'past-document',
-    onchange: () => { this.#answer = undefined; this.load(); } });
-  /** @type {Tree} */ #tree = h('relay-tree', { label: 'Result at this event' });
-  #queryNote = h('p', { class: 'quiet', role: 'status' });
-  /** @type {HTMLDetailsElement} */ #query = h('details',
-    { test: 'past-query', ontoggle: () => this.#query.open && this.load() },
-    h('summary', {}, 'A query at this event'), h('div', { class: 'row' }, this.#document), this.#queryNote,
-    h('div', { class: 'tall' }, this.#tree));
 
   connectedCallback() {
-    if (this.#slider.isConnected) return;
-    this.className = 'data';
-    const button = (text, label, test, onclick) =>
-      h('button', { class: 'bare', title: label, 'aria-label': label, test, onclick }, text);
-    fill(this,
-      h('section', { class: 'panel timeline', 'aria-label': 'Timeline' },
-        h('div', { class: 'row' }, button('|◀', 'First event', 'timeline-first', () => this.seek(server.first)),
-          button('◀', 'The event before', 'timeline-previous', () => this.seek(this.#now - 1)), this.#slider,
-          button('▶', 'The next event', 'timeline-next', () => this.seek(this.#now + 1)),
-          h('button', { test: 'timeline-now', onclick: () => this.seek(Infinity) }, 'Now'), this.#number),
-        h('div', { class: 'row' }, this.#label)),
-      h('div', { class: 'stack-of left' },
-        h('section', { class: 'panel', 'aria-label': 'Types' }, this.#types),
-        h('section', { class: 'panel lists', 'aria-label': 'Events' },
-          h('header', { class: 'conditions' }, Object.values(this.#conditions)), this.#searched, this.#problem,
-          this.#events)),
-      this.#middle,
-      h('section', { class: 'panel', 'aria-label': 'Event and history' }, h('div', { class: 'body' },
-        h('section', { 'aria-label': 'Event', test: 'event' }, this.#eventBox, this.#changed,
-          h('div', { class: 'row' }, this.#whatIfButton)),
-        this.#whatIfBox, this.#blameBox,
-        h('details', { test: 'compare' }, h('summary', {}, 'Compare two events'),
-          h('div', { class: 'row narrow' }, this.#a, 'to', this.#b,
-            h('button', { test: 'diff-run', onclick: () => this.#compare() }, 'Compare')), this.#diffBox),
-        this.#query)));
-
-    this.#events.make = (sequence, index) => {
-      const event = this.#found ? this.#found[index] : this.#eventOf(sequence);
+    if (this.#list.isConnected) return;
+    fill(this, h('header', { class: 'conditions' }, Object.values(this.#conditions)), this.#searched, this.#problem,
+      this.#list);
+    this.#list.make = (sequence, index) => {
+      const event = this.#found ? this.#found.lines[index] : this.eventOf(sequence);
       return event ? h('div', { title: clock(event.time) }, String(sequence), '  ',
         h('span', { class: 'quiet' }, event.kind), '  ', shown(event.operation ?? '', 60))
         : h('div', { class: 'quiet' }, `${sequence}  …`);
     };
-    this.#events.isSelected = (sequence) => sequence === this.#now;
+    this.#list.isSelected = (sequence) => sequence === nowOf(this.#view);
     for (const name of ['open', 'move'])
-      this.#events.addEventListener(name, (/** @type {any} */ { detail }) => this.seek(detail, false));
-    this.#events.addEventListener('seen', (/** @type {any} */ { detail }) => this.#need(detail));
+      this.#list.addEventListener(name, (/** @type {any} */ { detail }) => want(this, 'seek', detail));
+    this.#list.addEventListener('seen', (/** @type {any} */ { detail }) => this.#need(detail));
     for (const field of Object.values(this.#conditions)) field.addEventListener('change', () => this.#search());
-    this.#table.make = (row) => this.#makeRow(row);
-    this.#table.key = ({ id }) => id;
-    this.#table.addEventListener('open', (/** @type {any} */ { detail: { id } }) => this.#go({ record: id }));
-    this.#table.addEventListener('seen', (/** @type {any} */ { detail }) => {
-      if (detail.last > this.#rows.length - 30) this.#loadMore();
-    });
-    server.addEventListener('head', () => this.#grow());
-    // How far the log has come is in every result; where nothing else asks, this does.
-    setInterval(() => this.#pulse(), 1_000);
   }
-  shown(/** @type {URLSearchParams} */ parameters) {
-    const at = parameters.get('at') ?? '';
-    this.at = /^\d{1,15}$/.test(at) && !(server.head && Number(at) > server.head) ? Number(at) : null;
-    this.type = parameters.get('type') ?? (parameters.has('record') ? '' : this.type);
-    this.record = parameters.get('record') ?? '';
-    this.field = parameters.get('field') ?? '';
-    if (at && this.at === null) this.#remember();
-    this.#drawLabel();
-    this.entered();
-    if (this.field) this.#blame(); else this.#blameBox.clear();
+  /** Goes to a moment, and grows with the log. */
+  show(/** @type {View} */ view, isRevealed = false) {
+    const isOther = view.at !== this.#view.at;
+    this.#view = view;
+    if (!this.#found) this.#grow();
+    if (isOther) this.#list.refresh();
+    if (isRevealed && !this.#found) this.#list.reveal(nowOf(view) - this.#first, true);
   }
-  entered() {
-    this.#pulse();
-    this.load();
-  }
-  /** Gives up what is of another log, or was for another viewer. */
-  forget() {
-    for (const each of [this.#loading, this.#more, this.#eventPages]) each.cancel();
-    for (const each of [this.#whatIfBox, this.#blameBox, this.#diffBox, this.#changed]) each.clear();
-    this.#pages.clear();
-    this.#counts.clear();
-    this.at = this.#found = null;
-    this.#rows = [];
-    this.#foundNext = this.#next = this.#question = this.#wanted = this.#before.of = '';
-    this.#answer = undefined;
-    for (const field of Object.values(this.#conditions)) field.value = '';
-    for (const each of [this.#types, this.#middle, this.#eventBox]) draw(each, '', () => []);
-    this.#tree.show(undefined);
-    this.#drawLabel();
-  }
-  /** Goes to an event, and shows everything as it was right after it. */
-  seek(/** @type {number} */ sequence, reveals = true) {
-    if (Number.isNaN(sequence) || !server.head) return;
-    const at = Math.max(server.first, Math.round(Math.min(sequence, server.head)));
-    this.at = at >= server.head ? null : at;
-    this.#number.value = String(at);
-    this.#whatIfBox.clear();
-    this.#drawLabel();
-    this.#events.refresh();
-    if (reveals && !this.#found) this.#events.reveal(at - server.first, true);
-    this.#remember();
-    this.load(40);
-  }
-  /** Loads everything that is shown, at the event that is shown. What cannot be loaded says so in its place. */
-  load(delay = 0, isFollowing = false) {
-    return this.#loading.run(async (signal) => {
-      const part = (place, task) => task().catch((error) => {
-        if (!signal.aborted) draw(place, { failed: messageOf(error) }, () => failure(messageOf(error)));
-      });
-      await Promise.all([
-        part(this.#types, () => this.#loadTypes(signal)).then(() => part(this.#middle,
-          () => (this.record ? this.#loadRecord(signal) : this.#loadTable(signal, isFollowing)))),
-        part(this.#eventBox, () => this.#loadEvent(signal)),
-        this.#loadQuery(signal).catch((error) => {
-          if (!signal.aborted) this.#queryNote.textContent = messageOf(error);
-        })]);
-    }, tell, delay);
-  }
-
-  get #now() { return this.at ?? server.head; }
-  async #pulse() {
-    if (this.hidden || document.hidden || this.#isAsking || server.state !== 'open') return;
-    this.#isAsking = true;
-    await server.pulse();
-    this.#isAsking = false;
-  }
-  #go(/** @type {{ type?: string, record?: string, field?: string }} */ to) {
-    place.go('data', { type: this.type, at: this.at, ...to });
-  }
-  #grow() {
-    if (server.log && this.#log !== server.log) {
-      if (this.#log) { tell('The server has another log than before.'); this.forget(); }
-      this.#log = server.log;
-    }
-    if (this.at !== null && this.at > server.head && server.head) this.at = null;
-    if (this.hidden) return;
-    this.#drawLabel();
-    this.#follow();
-  }
-  /** Shows the newest event, one load after the other however fast the log grows. */
-  async #follow() {
-    this.#isBehind = this.at === null;
-    if (this.#isFollowing) return;
-    this.#isFollowing = true;
-    while (this.#isBehind && !this.hidden) {
-      this.#isBehind = false;
-      await this.load(60, true);
-    }
-    this.#isFollowing = false;
-  }
-  #drawLabel() {
-    const { first } = server;
-    const head = server.head || 1;
-    this.#slider.min = this.#number.min = String(first);
-    this.#slider.max = this.#number.max = String(head);
-    this.#slider.value = String(this.#now);
-    // Not while somebody writes a number there.
-    if (document.activeElement !== this.#number) this.#number.value = String(this.#now);
-    const event = this.#eventOf(this.#now);
-    const about = event ? [`${event.kind} ${shown(event.operation ?? '', 60)}`.trim(), clock(event.time)] : [];
-    this.#label.textContent = [`${this.at === null ? 'Now: ' : ''}event ${number(this.#now)} of ${number(head)}`,
-      ...about].join(', ');
-    this.#slider.setAttribute('aria-valuetext', this.#label.textContent);
-    if (this.#found) return;
-    if (first !== this.#first) this.#pages.clear();
-    if (first === this.#first && this.#events.count === head - first + 1) return;
-    this.#first = first;
-    const { isAtEnd } = this.#events;
-    this.#events.show(Math.max(0, head - first + 1), (index) => first + index);
-    // Whoever looks at the newest goes on to do so.
-    if (this.at === null && isAtEnd) this.#events.reveal(this.#events.count - 1);
-  }
-
-  // Events
-
-  #eventOf(/** @type {number} */ sequence) {
+  /** What is known of an event. */
+  eventOf(/** @type {number} */ sequence) {
     return this.#pages.get(Math.floor((sequence - this.#first) / pageOfEvents))?.events
       .find((event) => event.sequence === sequence);
   }
+  /** Searches for the events that write a record. */
+  find(/** @type {string} */ record) { this.#conditions.record.value = record; this.#search(); }
+  forget() {
+    this.#stop();
+    this.#pages.clear();
+    for (const field of Object.values(this.#conditions)) field.value = '';
+  }
+
+  #grow() {
+    const { first, head } = server;
+    const count = Math.max(0, (head || 1) - first + 1);
+    if (first !== this.#first) this.#pages.clear();
+    else if (this.#list.count === count) return;
+    this.#first = first;
+    const { isAtEnd } = this.#list;
+    this.#list.show(count, (index) => first + index);
+    // Whoever looks at the newest goes on to do so.
+    if (this.#view.at === null && isAtEnd) this.#list.reveal(count - 1);
+  }
   /** Fetches the pages of events that are in sight, and those again that have become longer. */
   #need(/** @type {{ first: number, last: number }} */ { first: from, last }) {
-    if (this.#found) { if (last > this.#found.length - 20) this.#searchMore(); return; }
+    if (this.#found) { if (last > this.#found.lines.length - 20) this.#searchMore(this.#found); return; }
     /** @type {number[]} */ const missing = [];
     for (let page = Math.floor(from / pageOfEvents); page * pageOfEvents < last; page += 1) {
       const there = this.#pages.get(page);
@@ -2172,141 +2165,187 @@ class Data extends HTMLElement {
     const wanted = `${missing.join()} of ${server.head}`;
     if (!missing.length || wanted === this.#wanted) return;
     this.#wanted = wanted;
-    this.#eventPages.run(async (signal) => {
-      for (const page of missing) {
-        const { head } = server;
-        const start = this.#first + page * pageOfEvents;
-        const { lines } = await linesOf('/log/events', { after: start - 1, limit: pageOfEvents }, signal,
-          Math.min(pageOfEvents, head - start + 1));
-        this.#pages.delete(page);
-        this.#pages.set(page, { events: lines.filter(({ sequence }) => sequence < start + pageOfEvents), head });
-        const [oldest = page] = this.#pages.keys();
-        if (this.#pages.size > bounds.pagesOfEvents) this.#pages.delete(oldest);
-      }
+    this.#fetching.run(async (signal) => {
+      for (const page of missing) await this.#fetch(page, signal);
       this.#problem.textContent = this.#wanted = '';
-      this.#events.refresh();
-      this.#drawLabel();
+      this.#list.refresh();
+      want(this, 'read');
     }, (message) => {
       this.#problem.textContent = message;
-      setTimeout(() => { this.#wanted = ''; this.#events.refresh(); }, 2_000);
+      setTimeout(() => { this.#wanted = ''; this.#list.refresh(); }, 2_000);
     }, 40);
   }
+  async #fetch(/** @type {number} */ page, /** @type {AbortSignal} */ signal) {
+    const { head } = server;
+    const start = this.#first + page * pageOfEvents;
+    const { lines } = await linesOf('/log/events', { after: start - 1, limit: pageOfEvents }, signal,
+      Math.min(pageOfEvents, head - start + 1));
+    this.#pages.delete(page);
+    this.#pages.set(page, { events: lines.filter(({ sequence }) => sequence < start + pageOfEvents), head });
+    const [oldest = page] = this.#pages.keys();
+    if (this.#pages.size > bounds.pagesOfEvents) this.#pages.delete(oldest);
+  }
+
+  #stop() {
+    this.#fetching.cancel();
+    this.#found?.begin([], '');
+    this.#found = null;
+    this.#wanted = this.#problem.textContent = this.#searched.textContent = '';
+    // Whatever comes now is another list.
+    this.#list.count = -1;
+  }
   #search() {
-    const conditions = Object.fromEntries(Object.entries(this.#conditions)
-      .map(([name, { value }]) => [name, value.trim()]));
-    const isAny = Object.values(conditions).some(Boolean);
-    [this.#found, this.#wanted] = [isAny ? [] : null, ''];
-    this.#eventPages.cancel();
-    this.#problem.textContent = this.#searched.textContent = '';
-    this.#events.count = -1;
-    if (!isAny) return this.#drawLabel();
-    const query = new URLSearchParams({ ...conditions, before: String(server.head + 1),
-      limit: String(pageOfEvents) });
-    this.#foundNext = `/log/events?${query}`;
-    this.#searchMore();
+    this.#stop();
+    const conditions = Object.entries(this.#conditions).map(([name, { value }]) => [name, value.trim()]);
+    if (!conditions.some(([, value]) => value)) return want(this, 'read');
+    const query = new URLSearchParams([...conditions, ['before', String(server.head + 1)],
+      ['limit', String(pageOfEvents)]]);
+    const take = (lines) => lines.sort((a, b) => b.sequence - a.sequence);
+    const found = this.#found = new Paged(bounds.foundEvents, take);
+    found.begin([], `/log/events?${query}`);
+    this.#searchMore(found);
   }
-  /** Goes on with the search, backwards. A page that found nothing says no more than that it has been looked at. */
-  #searchMore() {
-    const found = /** @type {LogEvent[]} */ (this.#found);
-    const from = this.#foundNext;
-    if (!from || found.length >= bounds.foundEvents) return;
-    this.#foundNext = '';
-    this.#searched.textContent = `${counted(found.length, 'event')} found. Searching…`;
-    this.#eventPages.run(async (signal) => {
-      const { lines, next } = await linesOf(from, {}, signal);
-      found.push(...lines.sort((a, b) => b.sequence - a.sequence));
-      this.#foundNext = next;
-      const isFull = found.length >= bounds.foundEvents;
-      const back = new URLSearchParams(next.split('?')[1]).get('before');
-      this.#searched.textContent = joined(`${counted(found.length, 'event')} found`,
-        isFull ? 'search for fewer to see others' : next && `searched back to event ${back}`);
-      this.#events.show(found.length, (index) => found[index]?.sequence);
+  /** Goes on with the search. A page that found nothing says no more than that it has been looked at. */
+  #searchMore(/** @type {Paged} */ found) {
+    const say = (...more) => {
+      this.#searched.textContent = joined(`${counted(found.lines.length, 'event')} found`, ...more);
+    };
+    if (found.next && !found.isFull) say('searching…');
+    found.read(() => {
+      const back = new URLSearchParams(found.next.split('?')[1]).get('before');
+      say(found.isFull ? 'search for fewer to see others' : found.next && `searched back to event ${back}`);
+      this.#list.show(found.lines.length, (index) => found.lines[index]?.sequence);
       // With few rows nobody scrolls.
-      if (!this.hidden && found.length < 20) this.#searchMore();
-    }, (message) => { this.#problem.textContent = message; this.#searched.textContent = ''; });
+      if (this.offsetParent && found.lines.length < 20) this.#searchMore(found);
+    }, (message) => {
+      found.begin(found.lines, '');
+      this.#problem.textContent = message;
+      this.#searched.textContent = '';
+    });
   }
+}
 
-  // Records
+/** The types and how many records each has. Data tells it the moment; it tells `go`. */
+class TypeList extends HTMLElement {
+  /** @type {Map<string, number>} */ #counts = new Map();
+  #chosen = '';
+  #list = h('div', { class: 'types', test: 'types' });
 
-  async #loadTypes(/** @type {AbortSignal} */ signal) {
-    const { lines } = await linesOf('/explorer/types', { at: this.at }, signal);
-    this.#counts = new Map(lines.map(({ type, count }) => [type, count]));
-    if (!this.record) this.type ||= lines[0]?.type ?? '';
-    this.#drawTypes();
+  connectedCallback() { this.append(this.#list); }
+  load(/** @type {View} */ view, /** @type {AbortSignal} */ signal) {
+    return attempt(this.#list, signal, async () => {
+      const { lines } = await linesOf('/explorer/types', { at: view.at }, signal);
+      this.#counts = new Map(lines.map(({ type, count }) => [type, count]));
+      this.choose(view.type || (view.record ? '' : this.first));
+    });
   }
-  #drawTypes() {
+  get first() { return [...this.#counts.keys()][0] ?? ''; }
+  countOf(/** @type {string} */ type) { return this.#counts.get(type) ?? 0; }
+  choose(/** @type {string} */ chosen) {
     const types = [...this.#counts];
-    draw(this.#types, [types, this.type], () => (types.length ? types.map(([type, count]) =>
-      h('button', { test: 'type', 'data-type': type, 'aria-pressed': type === this.type, onclick: () => {
-        this.#by.value = '';
-        this.#go({ type, record: '', field: '' });
-      } }, h('span', {}, shown(type, 60)), h('span', { class: 'quiet' }, number(count))))
+    draw(this.#list, [types, chosen], () => (types.length ? types.map(([type, count]) =>
+      h('button', { test: 'type', 'data-type': type, 'aria-pressed': type === chosen,
+        onclick: () => want(this, 'go', { type, record: '', field: '' }) },
+      h('span', {}, shown(type, 60)), h('span', { class: 'quiet' }, number(count))))
       : h('p', { class: 'quiet' }, 'No records.')));
   }
-  async #loadTable(/** @type {AbortSignal} */ signal, /** @type {boolean} */ isFollowing) {
-    if (!this.type)
-      return draw(this.#middle, 'nothing', () => h('p', { class: 'empty' }, 'Nothing is stored at this event.'));
-    const value = Data.#valueTyped(this.#equals.value);
-    const field = this.#by.value;
-    const parameters = { type: this.type, order: this.#order.value, limit: 100, ...(field && { field, value }) };
-    const question = JSON.stringify(parameters);
-    // Whoever reads on beyond the first page is not thrown back by what is written meanwhile.
-    if (isFollowing && question === this.#question && this.#rows.length > parameters.limit) return this.#drawTable();
-    this.#more.cancel();
-    const tableAt = this.#now;
-    const { lines, next } = await linesOf('/explorer/records', { ...parameters, at: this.at }, signal);
-    this.#before = { of: question, isWhole: question === this.#before.of && !this.#next,
-      fields: new Map(question === this.#before.of ? this.#rows.map(({ id, fields }) => [id, fields]) : []) };
-    [this.#question, this.#rows, this.#next, this.#tableAt] = [question, lines, next, tableAt];
-    this.#drawTable();
+  forget() { this.#counts.clear(); draw(this.#list, '', () => []); }
+}
+
+/** The records of a type: sorted, filtered, read on at its end, with what differs from the moment before marked. Data
+ *  tells it the moment; it tells `go` and `reload`. Whoever reads beyond the first page is never thrown back. */
+class RecordTable extends HTMLElement {
+  /** @type {View} */ #view = nothing;
+  /** How many records the type has. */ #count = 0;
+  #records = new Paged(bounds.rowsOfTable);
+  /** Of which event they are, and the answer to which question. */ #of = 0;
+  #question = '';
+  #columns = /** @type {string[]} */ ([]);
+  /** The records that were shown at the moment before, and whether these were all. */
+  #before = { isWhole: false, fields: /** @type {Map<string, any>} */ (new Map()) };
+  /** @type {Rows} */ #list = h('relay-rows', { role: 'grid', 'aria-label': 'Records', test: 'table' });
+  #title = h('h2', { test: 'table-title' });
+  #about = h('span', { class: 'quiet', test: 'table-count' });
+  #catchUp = h('button', { test: 'table-now', hidden: true, onclick: () => want(this, 'reload') }, 'Show now');
+  /** @type {HTMLSelectElement} */ #order = h('select', { 'aria-label': 'Order', test: 'table-order',
+    onchange: () => want(this, 'reload') },
+  h('option', { value: 'newest' }, 'newest first'), h('option', { value: 'oldest' }, 'oldest first'));
+  /** @type {HTMLSelectElement} */ #by = h('select', { 'aria-label': 'Field to filter by', test: 'table-field',
+    onchange: () => want(this, 'reload') }, h('option', { value: '' }, 'no filter'));
+  /** @type {HTMLInputElement} */ #equals = h('input', { placeholder: 'value', 'aria-label': 'Value of the field',
+    test: 'table-value', onchange: () => want(this, 'reload') });
+  #header = h('header', {}, this.#title, this.#about, this.#catchUp, h('span', { class: 'grow' }), this.#order,
+    h('span', { class: 'row narrow' }, this.#by, this.#equals));
+
+  constructor() {
+    super();
+    this.#list.make = (row) => this.#make(row);
+    this.#list.key = ({ id }) => id;
+    this.#list.addEventListener('open', (/** @type {any} */ { detail: { id } }) => want(this, 'go', { record: id }));
+    this.#list.addEventListener('seen', (/** @type {any} */ { detail }) => {
+      if (detail.last > this.#records.lines.length - 30) this.#records.read(() => this.#draw(), tell);
+    });
   }
-  /** What was typed, as JSON in the form of a record; what is no JSON is text. */
-  static #valueTyped(/** @type {string} */ text) {
-    try {
-      const value = parsed(text);
-      const isStored = !isObject(value) || ['ref', 'refs', 'value'].some((name) => name in value);
-      return JSON.stringify(isStored ? value : { value });
-    } catch { return JSON.stringify(text.replace(/^→ /, '')); }
+  /** Shows the table at a moment; if it only follows the log, not to somebody who has read on. */
+  load(/** @type {View} */ view, /** @type {number} */ count, /** @type {AbortSignal} */ signal,
+    /** @type {boolean} */ isFollowing) {
+    return attempt(this, signal, async () => {
+      if (view.type !== this.#view.type) this.#by.value = '';
+      [this.#view, this.#count] = [view, count];
+      if (!view.type)
+        return draw(this, 'nothing', () => h('p', { class: 'empty' }, 'Nothing is stored at this event.'));
+      const field = this.#by.value;
+      const parameters = { type: view.type, order: this.#order.value, limit: 100,
+        ...(field && { field, value: valueTyped(this.#equals.value) }) };
+      const question = JSON.stringify(parameters);
+      const isSame = question === this.#question;
+      const { lines: before, next: rest } = this.#records;
+      if (isFollowing && isSame && before.length > parameters.limit) return this.#draw();
+      this.#records.begin(before, rest);
+      const of = nowOf(view);
+      const { lines, next } = await linesOf('/explorer/records', { ...parameters, at: view.at }, signal);
+      this.#before = { isWhole: isSame && !rest,
+        fields: new Map(isSame ? before.map(({ id, fields }) => [id, fields]) : []) };
+      [this.#question, this.#of] = [question, of];
+      this.#records.begin(lines, next);
+      this.#draw();
+    });
   }
-  #loadMore() {
-    const from = this.#next;
-    if (!from || this.record || this.#rows.length >= bounds.rowsOfTable) return;
-    this.#next = '';
-    this.#more.run(async (signal) => {
-      const { lines, next } = await linesOf(from, {}, signal);
-      this.#rows.push(...lines);
-      this.#next = next;
-      this.#drawTable();
-    }, (message) => { this.#next = from; tell(message); });
+  /** Something else is shown in its place. */
+  leave() {
+    [this.#question, this.#before] = ['', { isWhole: false, fields: new Map() }];
+    this.#records.begin([], '');
+    draw(this, '', () => []);
   }
-  #drawTable() {
-    const rows = this.#rows;
+
+  #draw() {
+    const { lines: rows, next, isFull } = this.#records;
     const field = this.#by.value;
     const fields = [...new Set(rows.slice(0, 1_000).flatMap((row) => Object.keys(row.fields)))];
-    const count = this.#counts.get(this.type) ?? 0;
-    const isBehind = this.at === null && rows.length > 100 && this.#tableAt < server.head;
+    const isBehind = this.#view.at === null && rows.length > 100 && this.#of < server.head;
     this.#columns = fields.slice(0, bounds.columns);
     const choices = [...new Set([...fields, ...(field ? [field] : [])])];
     draw(this.#by, choices, () => [h('option', { value: '' }, 'no filter'),
       choices.map((each) => h('option', { value: each }, shown(each, 60)))]);
     this.#by.value = field;
-    this.#title.textContent = shown(this.type, 60);
+    this.#title.textContent = shown(this.#view.type, 60);
     this.#catchUp.hidden = !isBehind;
-    this.#shownOf.textContent = joined(
-      field ? `${number(rows.length)}${this.#next ? '+' : ''} of ${number(count)} match` : counted(count, 'record'),
-      rows.length >= bounds.rowsOfTable && 'filter to see others', isBehind && `as of event ${number(this.#tableAt)}`,
+    this.#about.textContent = joined(
+      field ? `${number(rows.length)}${next ? '+' : ''} of ${number(this.#count)} match`
+        : counted(this.#count, 'record'),
+      isFull && 'filter to see others', isBehind && `as of event ${number(this.#of)}`,
       fields.length > bounds.columns && `${bounds.columns} of ${fields.length} fields`);
-    draw(this.#middle, 'table', () => [this.#tableHeader, this.#table]);
-    this.#table.head = this.#cells(h('div', { role: 'row', 'aria-rowindex': 1 },
+    draw(this, 'table', () => [this.#header, this.#list]);
+    this.#list.head = this.#cells(h('div', { role: 'row', 'aria-rowindex': 1 },
       ['id', ...this.#columns].map((column) => h('span', { role: 'columnheader' }, shown(column, 60)))));
-    this.#table.show(rows.length, (index) => rows[index]);
+    this.#list.show(rows.length, (index) => rows[index]);
   }
   #cells(/** @type {HTMLElement} */ row) {
     row.classList.add('cells');
     row.style.gridTemplateColumns = `190px repeat(${Math.max(0, this.#columns.length - 1)}, 170px) minmax(170px, 1fr)`;
     return row;
   }
-  #makeRow(/** @type {StoredRecord} */ { id, fields }) {
+  #make(/** @type {StoredRecord} */ { id, fields }) {
     const before = this.#before.fields.get(id);
     const isNew = !before && this.#before.isWhole ? 'added' : null;
     return this.#cells(h('div', { class: isNew, 'data-mark': isNew, 'data-record': id },
@@ -2317,12 +2356,70 @@ class Data extends HTMLElement {
           column in fields ? brief(fields[column], 120) : '', marked(mark));
       })));
   }
+}
+/** What was typed, as JSON in the form of a record; what is no JSON is text. */
+function valueTyped(/** @type {string} */ text) {
+  try {
+    const value = parsed(text);
+    const isStored = !isObject(value) || ['ref', 'refs', 'value'].some((name) => name in value);
+    return JSON.stringify(isStored ? value : { value });
+  } catch { return JSON.stringify(text.replace(/^→ /, '')); }
+}
 
+/** One record: its fields and links, with what differs from the moment before marked. Data tells it the moment; it
+ *  tells `go` and `find`. It never says who wrote a field: that stands beside it. */
+class RecordPage extends HTMLElement {
+  /** What was shown at the moment before. */ #before = { id: '', fields: /** @type {any} */ (undefined) };
+  /** The type of the record, as far as it is known. */ type = '';
+
+  load(/** @type {View} */ view, /** @type {AbortSignal} */ signal) {
+    this.type = view.type;
+    return attempt(this, signal, async () => {
+      const id = view.record;
+      const { lines: [record] } = await linesOf('/explorer/records', { id, at: view.at }, signal);
+      const before = this.#before.id === id ? this.#before.fields : undefined;
+      this.#before = { id, fields: record?.fields };
+      if (record) this.type = record.type;
+      const fields = Object.entries(record?.fields ?? {}).map(([field, value]) =>
+        ({ field, value, mark: before && !same(before[field], value) ? 'changed' : null }));
+      draw(this, [id, this.type, record ? fields : nowOf(view)], () => [this.#header(id),
+        h('div', { class: 'body', tabindex: 0, role: 'group', 'aria-label': `Record ${shown(id, 80)}` },
+          record ? this.#table(id, fields) : h('p', { class: 'empty', test: 'record-missing' },
+            `This record does not exist at event ${number(nowOf(view))}.`))]);
+    });
+  }
+  /** Something else is shown in its place. */
+  leave() {
+    this.#before = { id: '', fields: undefined };
+    draw(this, '', () => []);
+  }
+
+  #header(/** @type {string} */ id) {
+    const button = (text, test, onclick) => h('button', { test, onclick }, text);
+    const history = () => saveLines(`${id}.history.ndjson`, '/log/blame', { record: id, limit: 1_000 }, 'write');
+    return h('header', {},
+      h('button', { class: 'bare', test: 'record-back', onclick: () => want(this, 'go', { record: '', field: '' }) },
+        `‹ ${shown(this.type || 'All', 60)}`),
+      h('h2', { test: 'record-title', class: 'mono' }, shown(id, 120)), h('span', { class: 'grow' }),
+      button('Blame all fields', 'blame-all', () => want(this, 'go', { record: id, field: '*' })),
+      button('Its events', 'record-events', () => want(this, 'find', id)),
+      button('Export its history', 'export', history));
+  }
+  #table(/** @type {string} */ id, /** @type {{ field: string, value: any, mark: string | null }[]} */ fields) {
+    const head = (...text) => h('th', { scope: 'col' }, ...text);
+    return h('table', { test: 'record' },
+      h('thead', {}, h('tr', {}, head('Field'), head('Value'), head(h('span', { class: 'seen-by-readers' }, 'Blame')))),
+      h('tbody', {}, fields.map(({ field, value, mark }) =>
+        h('tr', { class: mark, 'data-mark': mark, 'data-field': field },
+          h('th', { scope: 'row' }, h('bdi', {}, shown(field, 80)), marked(mark)), h('td', {}, this.#value(value)),
+          h('td', {}, h('button', { class: 'bare', test: 'blame-field', 'aria-label': `Blame ${shown(field, 80)}`,
+            onclick: () => want(this, 'go', { record: id, field }) }, 'Blame'))))));
+  }
   /** A value of a record, with its links as links. */
   #value(/** @type {any} */ value) {
     const link = (id) => (typeof id !== 'string' ? h('span', { class: 'quiet' }, 'null')
       : h('button', { class: 'link mono', test: 'record-link',
-        onclick: () => this.#go({ record: id, type: '', field: '' }) }, h('bdi', {}, shown(id, 80))));
+        onclick: () => want(this, 'go', { record: id, type: '', field: '' }) }, h('bdi', {}, shown(id, 80))));
     if (typeof value?.ref === 'string') return link(value.ref);
     if (Array.isArray(value?.refs)) {
       const most = 50;
@@ -2333,129 +2430,283 @@ class Data extends HTMLElement {
     const whole = typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? 'nothing';
     return h('span', {}, h('bdi', { class: `mono value-${typeOf(value)}` }, brief(value)), showAll('Value', whole));
   }
-  async #loadRecord(/** @type {AbortSignal} */ signal) {
-    const id = this.record;
-    const { lines: [record] } = await linesOf('/explorer/records', { id, at: this.at }, signal);
-    if (record) { this.type = record.type; this.#drawTypes(); }
-    const of = `record ${id}`;
-    const before = this.#before.of === of ? this.#before.fields.get(id) : undefined;
-    this.#before = { of, isWhole: false, fields: new Map(record ? [[id, record.fields]] : []) };
-    this.#question = '';
-    const fields = Object.entries(record?.fields ?? {}).map(([field, value]) =>
-      ({ field, value, mark: before && !same(before[field], value) ? 'changed' : null }));
-    const button = (text, test, onclick) => h('button', { test, onclick }, text);
-    draw(this.#middle, [id, this.type, record ? fields : this.#now], () => [
-      h('header', {}, h('button', { class: 'bare', test: 'record-back',
-        onclick: () => this.#go({ record: '', field: '' }) }, `‹ ${shown(this.type || 'All', 60)}`),
-      h('h2', { test: 'record-title', class: 'mono' }, shown(id, 120)),
-      h('span', { class: 'grow' }), button('Blame all fields', 'blame-all', () => this.#go({ record: id, field: '*' })),
-      button('Its events', 'record-events', () => { this.#conditions.record.value = id; this.#search(); }),
-      button('Export its history', 'export',
-        () => saveLines(`${id}.history.ndjson`, '/log/blame', { record: id, limit: 1_000 }, 'write'))),
-      h('div', { class: 'body', tabindex: 0, role: 'group', 'aria-label': `Record ${shown(id, 80)}` },
-        record ? h('table', { test: 'record' },
-          h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Field'), h('th', { scope: 'col' }, 'Value'),
-            h('th', { scope: 'col' }, h('span', { class: 'seen-by-readers' }, 'Blame')))),
-          h('tbody', {}, fields.map(({ field, value, mark }) =>
-            h('tr', { class: mark, 'data-mark': mark, 'data-field': field },
-              h('th', { scope: 'row' }, h('bdi', {}, shown(field, 80)), marked(mark)), h('td', {}, this.#value(value)),
-              h('td', {}, h('button', { class: 'bare', test: 'blame-field', 'aria-label': `Blame ${shown(field, 80)}`,
-                onclick: () => this.#go({ record: id, field }) }, 'Blame'))))))
-          : h('p', { class: 'empty', test: 'record-missing' },
-            `This record does not exist at event ${number(this.#now)}.`))]);
+}
+
+/** What an event, or the way from one point to another, does to a field. */
+const changeItem = ({ record = '', field = '', before, after, change }) => [
+  h('button', { class: 'link mono', title: 'Blame this field', test: 'change', onclick: (event) =>
+    want(event.target, 'go', { record, type: '', field: field === '__typename' ? '*' : field }) },
+  h('bdi', {}, `${shown(record, 60)}.${shown(field, 60)}`)), h('br'),
+  change ? h('bdi', { class: 'mono' }, spliced(change.splice))
+    : [h('bdi', { class: 'mono quiet' }, brief(before)), ' → ',
+      h('bdi', { class: `mono value-${typeOf(after)}` }, brief(after))]];
+/** Who wrote a field of a record, or all of them.
+ *  @returns {Listing} */
+function blameOf(/** @type {View} */ { record, field }) {
+  const isAll = field === '*';
+  const name = `${shown(record, 60)}${isAll ? '' : `.${shown(field, 60)}`}`;
+  return { test: 'blame-list', none: 'Nobody has written it.', path: '/log/blame',
+    parameters: { record, field: isAll ? undefined : field },
+    title: () => h('h2', { test: 'blame-title' }, `Who wrote ${name}`),
+    item: ({ sequence, time, operation = '', viewer, optimistic, field: of = '', value, change }) => [
+      seekLink(sequence), h('span', { class: 'quiet' }, ` ${clock(time)} ${shown(operation, 60)}`,
+        viewer && ` by ${shown(viewer, 60)}`, optimistic && ' (optimistic)'),
+      h('br'), isAll && h('bdi', { class: 'mono quiet' }, `${shown(of, 60)} `),
+      h('bdi', { class: 'mono' }, change ? spliced(change.splice) : brief(value))] };
+}
+
+/** The event of the moment: who asked for what, what it changed, and, when somebody asks, what would be different
+ *  without it. Data tells it the moment; it tells `seek` and `go`. */
+class EventBox extends HTMLElement {
+  /** @type {View} */ #view = nothing;
+  #about = h('div', {});
+  /** @type {Lines} */ #changes = h('relay-lines', {});
+  #ask = h('button', { test: 'what-if-run', onclick: () => this.#whatIf() }, 'What if it had never been?');
+  /** @type {Lines} */ #different = h('relay-lines',
+    { 'aria-label': 'What if', role: 'region', test: 'what-if', hidden: true });
+
+  connectedCallback() {
+    if (this.#about.isConnected) return;
+    fill(this, h('section', { 'aria-label': 'Event', test: 'event' }, this.#about, this.#changes,
+      h('div', { class: 'row' }, this.#ask)), this.#different);
+  }
+  load(/** @type {View} */ view, /** @type {AbortSignal} */ signal) {
+    return attempt(this.#about, signal, async () => {
+      const sequence = nowOf(this.#view = view);
+      this.#ask.hidden = !sequence;
+      if (!sequence) return;
+      const { lines, next } = await linesOf('/log/event', { sequence }, signal).catch((error) => {
+        if (!signal.aborted) this.#changes.clear();
+        throw error;
+      });
+      this.#draw(lines[0]);
+      this.#changes.show({ title: () => h('h3', {}, 'What it changed'), item: changeItem, test: 'changes',
+        none: 'Nothing.', path: '/log/event', parameters: { sequence }, itemsOf: ({ changes = [] }) => changes },
+      lines, next);
+    });
+  }
+  /** Another event is looked at: gives up what was said of one that had never been. */
+  leave() { this.#different.clear(); }
+  forget() {
+    this.leave();
+    this.#changes.clear();
+    draw(this.#about, '', () => []);
   }
 
-  // What an event did, and what else the log can be asked
-
-  #seekLink(/** @type {number} */ sequence) {
-    return h('button', { class: 'link', test: 'seek', onclick: () => this.seek(sequence) },
-      `event ${number(sequence)}`);
-  }
-  /** What an event, or the way from one point to another, does to a field. */
-  #change = ({ record = '', field = '', before, after, change }) => [
-    h('button', { class: 'link mono', title: 'Blame this field', test: 'change',
-      onclick: () => this.#go({ record, type: '', field: field === '__typename' ? '*' : field }) },
-    h('bdi', {}, `${shown(record, 60)}.${shown(field, 60)}`)), h('br'),
-    change ? h('bdi', { class: 'mono' }, spliced(change.splice))
-      : [h('bdi', { class: 'mono quiet' }, brief(before)), ' → ',
-        h('bdi', { class: `mono value-${typeOf(after)}` }, brief(after))]];
-  async #loadEvent(/** @type {AbortSignal} */ signal) {
-    const sequence = this.#now;
-    this.#whatIfButton.hidden = !sequence;
-    if (!sequence) return;
-    this.#changed.hidden = true;
-    const { lines: [event], next } = await linesOf('/log/event', { sequence }, signal);
-    const { kind, operation = '', time, viewer, mutationId, mutation, arguments: given, changes = [] } = event;
-    draw(this.#eventBox, [sequence, kind, operation, time, given], () => [
+  #draw(/** @type {any} */ { sequence, kind, operation = '', time, viewer, mutationId, mutation, arguments: given }) {
+    draw(this.#about, [sequence, kind, operation, time, given], () => [
       h('h2', { test: 'event-title' }, `Event ${number(sequence)}: ${kind}${operation && ` ${shown(operation, 80)}`}`),
       h('p', { class: 'quiet' },
         joined(clock(time), viewer && `by ${shown(viewer, 80)}`, mutationId && `id ${shown(mutationId, 80)}`)),
-      mutation && h('p', {}, 'Asked for by ', this.#seekLink(mutation)),
+      mutation && h('p', {}, 'Asked for by ', seekLink(mutation)),
       given && h('p', {}, h('span', { class: 'quiet' }, 'Arguments '),
         h('bdi', { class: 'mono' }, shown(JSON.stringify(given))),
         showAll('Arguments', JSON.stringify(given, null, 2)))]);
-    const changesOf = (line) => line.changes ?? [];
-    this.#changed.show({ title: () => h('h3', {}, 'What it changed'), item: this.#change, test: 'changes',
-      none: 'Nothing.', path: '/log/event', parameters: { sequence }, choose: (text) => text.split('\n').filter(Boolean)
-        .flatMap((line) => changesOf(parsed(line))).map((change) => `${JSON.stringify(change)}\n`).join('') },
-    changes, next, changesOf);
   }
   #whatIf() {
-    const sequence = this.#now;
-    this.#whatIfBox.ask({ item: this.#change, test: 'what-if-changes', none: 'Nothing would be different.',
+    const sequence = nowOf(this.#view);
+    this.#different.ask({ item: changeItem, test: 'what-if-changes', none: 'Nothing would be different.',
       title: () => h('h3', {}, `Now, without event ${number(sequence)}: every other event as it was`),
       path: '/explorer/what-if', parameters: { skip: sequence } });
   }
+}
+
+/** Which fields differ between two events, of the record that is looked at, or of all. Data tells it the moment, from
+ *  which it begins; it tells `go`. */
+class Comparison extends HTMLElement {
+  /** @type {View} */ view = nothing;
+  /** @type {HTMLInputElement} */ #a = h('input',
+    { type: 'number', min: 0, 'aria-label': 'From event', test: 'diff-a' });
+  /** @type {HTMLInputElement} */ #b = h('input', { type: 'number', min: 0, 'aria-label': 'To event', test: 'diff-b' });
+  /** @type {Lines} */ #different = h('relay-lines', { test: 'diff' });
+
+  connectedCallback() {
+    if (this.#a.isConnected) return;
+    fill(this, h('details', { test: 'compare' }, h('summary', {}, 'Compare two events'),
+      h('div', { class: 'row narrow' }, this.#a, 'to', this.#b,
+        h('button', { test: 'diff-run', onclick: () => this.#compare() }, 'Compare')), this.#different));
+  }
+  forget() { this.#different.clear(); }
   #compare() {
-    this.#a.value ||= String(this.at ?? server.first);
+    const { at, record } = this.view;
+    this.#a.value ||= String(at ?? server.first);
     this.#b.value ||= String(server.head);
-    const of = this.record && `${shown(this.record, 60)}: `;
-    this.#diffBox.ask({ item: this.#change, test: 'diff-changes', none: '',
-      title: (count) => h('p', { class: 'quiet' },
-        `${of}${count === '1' ? '1 field differs' : `${count || '…'} fields differ`}.`),
-      path: '/log/diff', parameters: { a: this.#a.value, b: this.#b.value, record: this.record } });
+    this.#different.ask({ item: changeItem, test: 'diff-changes', none: '',
+      title: (count) => h('p', { class: 'quiet' }, `${record && `${shown(record, 60)}: `}${
+        count === '1' ? '1 field differs' : `${count || '…'} fields differ`}.`),
+      path: '/log/diff', parameters: { a: this.#a.value, b: this.#b.value, record } });
   }
-  #blame() {
-    const { record, field } = this;
-    const isAll = field === '*';
-    const name = `${shown(record, 60)}${isAll ? '' : `.${shown(field, 60)}`}`;
-    this.#blameBox.ask({ test: 'blame-list', none: 'Nobody has written it.', path: '/log/blame',
-      parameters: { record, field: isAll ? undefined : field },
-      title: () => h('h2', { test: 'blame-title' }, `Who wrote ${name}`),
-      item: ({ sequence, time, operation = '', viewer, optimistic, field: of = '', value, change }) => [
-        this.#seekLink(sequence), h('span', { class: 'quiet' }, ` ${clock(time)} ${shown(operation, 60)}`,
-          viewer && ` by ${shown(viewer, 60)}`, optimistic && ' (optimistic)'),
-        h('br'), isAll && h('bdi', { class: 'mono quiet' }, `${shown(of, 60)} `),
-        h('bdi', { class: 'mono' }, change ? spliced(change.splice) : brief(value))] });
+}
+
+/** What a query from the tabs of Operations answers as of the moment, with what differs from the moment before marked.
+ *  Data tells it the moment; it tells `reload`. It never carries out anything but a query: of what the server says is
+ *  one, and with `at` the server refuses everything else. */
+class PastQuery extends HTMLElement {
+  #answer = /** @type {any} */ (undefined);
+  /** @type {HTMLSelectElement} */ #choice = h('select', { 'aria-label': 'Document', test: 'past-document',
+    onchange: () => { this.#answer = undefined; want(this, 'reload'); } });
+  #note = h('p', { class: 'quiet', role: 'status' });
+  /** @type {Tree} */ #tree = h('relay-tree', { label: 'Result at this event' });
+  /** @type {HTMLDetailsElement} */ #details = h('details',
+    { test: 'past-query', ontoggle: () => this.#details.open && want(this, 'reload') },
+    h('summary', {}, 'A query at this event'), h('div', { class: 'row' }, this.#choice), this.#note,
+    h('div', { class: 'tall' }, this.#tree));
+
+  connectedCallback() { this.append(this.#details); }
+  async load(/** @type {View} */ view, /** @type {AbortSignal} */ signal) {
+    try {
+      if (this.#details.open) await this.#show(view, signal);
+    } catch (error) { if (!signal.aborted) this.#note.textContent = messageOf(error); }
   }
+  forget() { this.#answer = undefined; this.#tree.show(undefined); }
 
-  // A query at the event
-
-  /** Offers what the server says is a query in the tabs of Operations, and carries out the one that is chosen, as of
-   *  the event. With `at` the server refuses everything else. */
-  async #loadQuery(/** @type {AbortSignal} */ signal) {
-    if (!this.#query.open) return;
-    const { tabs } = explorer().operations;
-    const offered = (await Promise.all(tabs.map(async ({ id, text, variables }) => {
+  /** The queries of all tabs, and which of them is chosen. */
+  async #offer(/** @type {AbortSignal} */ signal) {
+    const offered = (await Promise.all(explorer().operations.tabs.map(async ({ id, text, variables }) => {
       const queries = ((await operationsOf(text)) ?? []).filter(({ kind, live }) => kind === 'query' && !live);
       return queries.map(({ name, field = 'query' }) =>
         ({ key: `${id} ${name ?? ''}`, text, variables, name, title: shown(name ?? field, 60) }));
     }))).flat();
     signal.throwIfAborted();
-    const chosen = offered.find(({ key }) => key === this.#document.value) ?? offered[0];
-    draw(this.#document, offered.map(({ key, title }) => [key, title]),
+    const chosen = offered.find(({ key }) => key === this.#choice.value) ?? offered[0];
+    draw(this.#choice, offered.map(({ key, title }) => [key, title]),
       () => offered.map(({ key, title }) => h('option', { value: key }, title)));
-    if (!chosen) { this.#queryNote.textContent = 'No tab of Operations has a query.'; return; }
-    this.#document.value = chosen.key;
-    const variables = Operations.variables(chosen.variables, (wrong) => { this.#queryNote.textContent = wrong; });
-    const at = this.#now;
+    if (chosen) this.#choice.value = chosen.key;
+    return chosen;
+  }
+  async #show(/** @type {View} */ view, /** @type {AbortSignal} */ signal) {
+    const chosen = await this.#offer(signal);
+    if (!chosen) { this.#note.textContent = 'No tab of Operations has a query.'; return; }
+    const variables = variablesOf(chosen.variables, (wrong) => { this.#note.textContent = wrong; });
+    const at = nowOf(view);
     if (!variables || !at) return;
-    const answer = await server.ask({ query: chosen.text, variables, ...(chosen.name && { operationName: chosen.name }),
-      extensions: { relay: { at } } }, signal);
-    const result = resultOf(answer);
-    if (this.#answer !== undefined) this.#tree.show(result, this.#answer); else this.#tree.show(result);
+    const result = resultOf(await server.ask({ query: chosen.text, variables,
+      ...(chosen.name && { operationName: chosen.name }), extensions: { relay: { at } } }, signal));
+    this.#tree.show(result, ...(this.#answer === undefined ? [] : [this.#answer]));
     this.#answer = result;
-    this.#queryNote.textContent = `As of event ${number(at)}${this.at === null ? ', now' : ''}.`;
+    this.#note.textContent = `As of event ${number(at)}${view.at === null ? ', now' : ''}.`;
+  }
+}
+
+/** What is stored, at any event of the log. It has the moment, follows the log where that is the newest event, and
+ *  hands it to its parts; what these want (`seek`, `go`, `find`, `reload`) it does. It shows nothing by itself. */
+class Data extends HTMLElement {
+  /** @type {View} */ #view = nothing;
+  /** Which log that is of. */ #log = '';
+  #loading = new Newest();
+  /** @type {Timeline} */ #timeline = h('relay-timeline',
+    { class: 'panel timeline', role: 'region', 'aria-label': 'Timeline' });
+  /** @type {TypeList} */ #types = h('relay-types', { class: 'panel', role: 'region', 'aria-label': 'Types' });
+  /** @type {EventList} */ #events = h('relay-events',
+    { class: 'panel lists', role: 'region', 'aria-label': 'Events' });
+  #records = h('section', { class: 'stack-of', 'aria-label': 'Records', test: 'records' });
+  /** @type {RecordTable} */ #table = h('relay-table', { class: 'panel lists' });
+  /** @type {RecordPage} */ #page = h('relay-record', { class: 'panel' });
+  /** @type {EventBox} */ #event = h('relay-event');
+  /** @type {Lines} */ #blame = h('relay-lines',
+    { 'aria-label': 'Blame', role: 'region', test: 'blame', hidden: true });
+  /** @type {Comparison} */ #comparison = h('relay-comparison');
+  /** @type {PastQuery} */ #query = h('relay-past-query');
+  /** How far the log has come is in every result; where nothing else asks, this does. */
+  #pulse = unlessBusy(async () => {
+    if (!this.hidden && !document.hidden && server.state === 'open') await server.pulse();
+  });
+  /** Shows the newest event, one load after the other however fast the log grows. */
+  #follow = onceMore(async () => { if (this.#view.at === null && !this.hidden) await this.load(60, true); });
+  /** Keeps the moment in the address, so that it can be sent to somebody else. */
+  #remember = later(() => !this.hidden && history.replaceState(null, '', place.text('data', this.#view)), 250);
+
+  connectedCallback() {
+    if (this.#timeline.isConnected) return;
+    this.className = 'data';
+    fill(this, this.#timeline, h('div', { class: 'stack-of left' }, this.#types, this.#events), this.#records,
+      h('section', { class: 'panel', 'aria-label': 'Event and history' },
+        h('div', { class: 'body' }, this.#event, this.#blame, this.#comparison, this.#query)));
+    const wishes = {
+      // In the list of events one moves step by step: it stays where it is.
+      seek: ({ target, detail }) => this.seek(detail, target !== this.#events),
+      go: ({ detail }) => place.go('data', { type: this.#view.type, at: this.#view.at, ...detail }),
+      find: ({ detail }) => this.#events.find(detail),
+      reload: () => this.load(),
+      read: () => this.#draw(),
+    };
+    for (const [name, answer] of Object.entries(wishes)) this.addEventListener(name, /** @type {any} */ (answer));
+    server.addEventListener('head', () => this.#grow());
+    setInterval(() => this.#pulse(), 1_000);
+  }
+  shown(/** @type {URLSearchParams} */ parameters) {
+    const at = parameters.get('at') ?? '';
+    const isEvent = /^\d{1,15}$/.test(at) && !(server.head && Number(at) > server.head);
+    const type = parameters.get('type') ?? (parameters.has('record') ? '' : this.#view.type);
+    this.#look({ at: isEvent ? Number(at) : null, type, record: parameters.get('record') ?? '',
+      field: parameters.get('field') ?? '' });
+    if (at && !isEvent) this.#remember();
+    this.#draw();
+    this.entered();
+    if (this.#view.field) this.#blame.ask(blameOf(this.#view)); else this.#blame.clear();
+  }
+  entered() {
+    this.#pulse();
+    this.load();
+  }
+  /** Gives up what is of another log, or was for another viewer. */
+  forget() {
+    this.#loading.cancel();
+    this.#look({ at: null });
+    this.#blame.clear();
+    for (const each of [this.#table, this.#page]) each.leave();
+    for (const each of [this.#types, this.#events, this.#event, this.#comparison, this.#query]) each.forget();
+    draw(this.#records, '', () => []);
+    this.#draw();
+  }
+  /** Goes to an event, and shows everything as it was right after it. */
+  seek(/** @type {number} */ sequence, isRevealed = true) {
+    if (Number.isNaN(sequence) || !server.head) return;
+    const at = Math.max(server.first, Math.round(Math.min(sequence, server.head)));
+    this.#look({ at: at >= server.head ? null : at });
+    this.#event.leave();
+    this.#draw(isRevealed);
+    this.#remember();
+    this.load(40);
+  }
+  /** Loads everything that is shown, at the moment. What cannot be loaded says so in its place. */
+  load(delay = 0, isFollowing = false) {
+    return this.#loading.run((signal) => Promise.all([this.#loadRecords(signal, isFollowing),
+      this.#event.load(this.#view, signal), this.#query.load(this.#view, signal)]), tell, delay);
+  }
+
+  #look(/** @type {Partial<View>} */ changes) { this.#view = this.#comparison.view = { ...this.#view, ...changes }; }
+  #draw(isRevealed = false) {
+    this.#events.show(this.#view, isRevealed);
+    this.#timeline.show(this.#view, this.#events.eventOf(nowOf(this.#view)));
+  }
+  async #loadRecords(/** @type {AbortSignal} */ signal, /** @type {boolean} */ isFollowing) {
+    const { record } = this.#view;
+    await this.#types.load(this.#view, signal);
+    signal.throwIfAborted();
+    if (record) await this.#page.load(this.#view, signal);
+    else {
+      this.#look({ type: this.#view.type || this.#types.first });
+      await this.#table.load(this.#view, this.#types.countOf(this.#view.type), signal, isFollowing);
+    }
+    signal.throwIfAborted();
+    if (record && this.#page.type !== this.#view.type) {
+      this.#look({ type: this.#page.type });
+      this.#types.choose(this.#page.type);
+    }
+    const [there, other] = record ? [this.#page, this.#table] : [this.#table, this.#page];
+    other.leave();
+    draw(this.#records, record ? 'record' : 'table', () => there);
+  }
+  #grow() {
+    if (server.log && this.#log !== server.log) {
+      if (this.#log) { tell('The server has another log than before.'); this.forget(); }
+      this.#log = server.log;
+    }
+    if (this.#view.at !== null && this.#view.at > server.head && server.head) this.#look({ at: null });
+    if (this.hidden) return;
+    this.#draw();
+    this.#follow();
   }
 }
 
@@ -2514,7 +2765,7 @@ const plots = [
 
 /** How the server does: plots from its metrics, while they are looked at, and what its live groups cost. */
 class Health extends HTMLElement {
-  /** @type {Sample[]} */ #samples = []; #newest = new Newest(); #isAsking = false;
+  /** @type {Sample[]} */ #samples = []; #newest = new Newest();
   /** @type {Map<string, Record<string, any>>} */ #figures = new Map();
   #note = h('p', { role: 'status', test: 'server-note' });
   #plots = h('div', { class: 'plots', test: 'plots' });
@@ -2537,18 +2788,15 @@ class Health extends HTMLElement {
   }
 
   /** Asks, unless the last answer is still on its way. */
-  async #poll() {
-    if (server.state === 'waiting' || this.#isAsking) return;
-    this.#isAsking = true;
-    await this.#newest.run(async (signal) => {
+  #poll = unlessBusy(async () => {
+    if (server.state !== 'waiting') await this.#newest.run(async (signal) => {
       await Promise.all([
         linesOf('/explorer/groups', { limit: 200 }, signal).then(({ lines, next }) => this.#drawGroups(lines, next),
           (error) => draw(this.#groups, messageOf(error), () => [h('header', {}, h('h2', {}, 'Live groups')),
             failure(messageOf(error))])),
         answerOf('/metrics', {}, signal).then(({ text }) => this.#take(text))]);
     }, (message) => { this.#note.className = 'bad'; this.#note.textContent = message; });
-    this.#isAsking = false;
-  }
+  });
   #take(/** @type {string} */ metrics) {
     /** @type {Map<string, number>} */ const values = new Map();
     for (const [, name, labels, count] of metrics.matchAll(/^(\w+)(\{[^}]*\})? (\S+)$/gm))
@@ -2624,14 +2872,12 @@ class Explorer extends HTMLElement {
   #asking = /** @type {any} */ (null); #wasGone = false; #tick = 0;
 
   connectedCallback() {
-    const button = (text, label, test, onclick) =>
-      h('button', { class: 'bare', 'aria-label': label, title: label, test, onclick }, text);
     fill(this,
       h('header', { class: 'top' }, h('h1', {}, 'Relay'), h('nav', { 'aria-label': 'Parts' }, this.#links),
         h('span', { class: 'grow' }), this.#head, this.#state,
-        button('Token', 'Token', 'token', () => this.#askToken()),
-        button('◐', 'Light or dark', 'theme', () => this.#turnTheme()),
-        button('?', 'Keys', 'keys', () => this.#showKeys())),
+        iconButton('Token', 'Token', 'token', () => this.#askToken()),
+        iconButton('◐', 'Light or dark', 'theme', () => this.#turnTheme()),
+        iconButton('?', 'Keys', 'keys', () => this.#showKeys())),
       this.#banner, h('main', {}, Object.values(this.#parts)));
     document.addEventListener('tell', (/** @type {any} */ { detail }) => this.#tell(detail));
     server.addEventListener('state', () => this.#drawState());
@@ -2730,7 +2976,9 @@ class Explorer extends HTMLElement {
 const explorer = () => /** @type {Explorer} */ (document.querySelector('relay-explorer'));
 
 for (const [name, element] of Object.entries({ rows: Rows, tree: Tree, editor: Editor, run: Run, operations: Operations,
-  schema: Schema, lines: Lines, data: Data, health: Health, explorer: Explorer }))
+  schema: Schema, lines: Lines, timeline: Timeline, types: TypeList, events: EventList, table: RecordTable,
+  record: RecordPage, event: EventBox, comparison: Comparison, 'past-query': PastQuery, data: Data, health: Health,
+  explorer: Explorer }))
   customElements.define(`relay-${name}`, element);
 document.body.append(h('relay-explorer'));
 </script>
