@@ -387,7 +387,7 @@ const exactly = (value) => (/** @type {any} */ (JSON).isRawJSON?.(value) ? value
 /** What is no object, as a text. */
 const textOf = (/** @type {any} */ value) => exactly(value) ?? String(value);
 /** Where a number may be of that kind. Mostly there is none, and then reading is much faster. */
-const unusual = /[:,[]\s*-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0[,\]}\s]|(?<=-)0[,\]}\s])/;
+const unusual = /(?:^|[:,[])\s*-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0(?:[,\]}\s]|$)|(?<=-)0(?:[,\]}\s]|$))/;
 /** What a text in JSON says, to the last digit.
  *  @returns {any} */
 function parsed(/** @type {string} */ text) {
@@ -2475,13 +2475,14 @@ class EventBox extends HTMLElement {
       const sequence = nowOf(this.#view = view);
       this.#ask.hidden = !sequence;
       if (!sequence) return;
-      const { lines, next } = await linesOf('/log/event', { sequence }, signal).catch((error) => {
+      const { lines, next } = await linesOf('/log/event', { sequence, limit: 500 }, signal).catch((error) => {
         if (!signal.aborted) this.#changes.clear();
         throw error;
       });
       this.#draw(lines[0]);
       this.#changes.show({ title: () => h('h3', {}, 'What it changed'), item: changeItem, test: 'changes',
-        none: 'Nothing.', path: '/log/event', parameters: { sequence }, itemsOf: ({ changes = [] }) => changes },
+        none: 'Nothing.', path: '/log/event', parameters: { sequence, limit: 500 },
+        itemsOf: ({ changes = [] }) => changes },
       lines, next);
     });
   }
