@@ -209,6 +209,61 @@ import Testing
         }
     }
 
+    /// Each field has another writer, and a page has room for fewer than there are.
+    @Test func manyInheritedFieldsAreAllOnPages() throws {
+        let directory = TemporaryDirectory()
+        var options = EventStoreOptions.quiet
+        options.log.segmentSizeBytes = 1 << 13
+        options.log.firstSegmentSizeBytes = 1 << 13
+        let store = try EventStore.open(directory.path, options: options)
+        var snapshot = store.snapshot
+        var changes = ChangeSet()
+        func append(_ body: EventBody) throws {
+            let event = Event(
+                sequence: snapshot.sequence + 1, timeMicroseconds: 0, body: body)
+            try store.journal.appendAndWait(event)
+            try snapshot.fold(event, changes: &changes)
+        }
+        func writes(_ field: String, _ text: String) -> WriteSet {
+            var writer = WriteSetWriter()
+            writer.write(DataID("r"), type: "Thing", fields: [field: .string(text)])
+            return writer.writeSet
+        }
+        // It fills the first segment, which goes.
+        let filler = writes("filler", String(repeating: "x", count: 9_000))
+        try append(.genesis(schema: "", seed: filler))
+        for number in 1...7 {
+            try append(
+                .update(LocalUpdate(name: "u\(number)", writes: writes("f\(number)", "\(number)"))))
+        }
+        try store.journal.checkpoint(snapshot)
+        let last = snapshot.sequence
+        try append(.update(LocalUpdate(name: "later", writes: writes("f1", "again"))))
+        store.journal.close()
+        _ = try LogCompaction(directory.path).run(checkpoint: last)
+        let past = try History(directory.path)
+        #expect(past.first == 2)
+        let target = BlameTarget(record: "r")
+        let whole = try past.blame("r").map { BlameLines(target).json($0).text }
+        #expect(whole.count >= 9)
+        for lines in 1...10 {
+            var pages: [String] = []
+            var count = 0
+            var (before, skip): (UInt64?, Int) = (nil, 0)
+            repeat {
+                let page = try past.blamePage(
+                    target, showsLayers: false, before: before, skip: skip,
+                    HistoryPage.Limits(lines: lines))
+                pages += String(decoding: page.bytes, as: UTF8.self)
+                    .split(separator: "\n").map(String.init)
+                before = page.next?[.before].flatMap { UInt64($0) }
+                skip = page.next?[.skip].flatMap { Int($0) } ?? 0
+                count += 1
+            } while before != nil && count < 50
+            #expect(pages == whole, "\(lines) lines")
+        }
+    }
+
     /// A start takes another one, and so do the tools: the past begins later then.
     @Test func whereTheStateThatItBeginsWithIsDamagedALaterOneIsTaken() throws {
         let last = UInt64(history.events.count)

@@ -290,7 +290,7 @@ struct HistoryPageTests {
                 skip = page.next?[.skip].flatMap { Int($0) } ?? 0
             } while before != nil && pages < 10_000
             #expect(count == whole, "seed \(Self.seed)")
-            #expect(pages > 1)
+            #expect(pages > 1 || whole < 5)
         }
     }
 

@@ -120,14 +120,16 @@ extension History {
         let beginning = try beginning()
         if let known = base, known.sequence <= beginning.sequence { base = nil }
         var folds = [
-            BlameFold(target, on: base ?? beginning, showsLayers: showsLayers, keeping: limit)
+            BlameFold(
+                target, on: base ?? beginning, showsLayers: showsLayers, through: last,
+                keeping: limit)
         ]
         if base == nil, beginning.sequence > 0 {
             try noteInherited(&folds, through: beginning.sequence)
         }
         let start = (base ?? beginning).sequence
         try fold(&folds, behind: start, through: last)
-        return (folds[0].entries.through(last), base == nil ? 0 : start)
+        return (folds[0].entries, base == nil ? 0 : start)
     }
 
     private func fold(

@@ -15,6 +15,7 @@ struct BlameFold {
     /// Whether the record was ever written.
     private(set) var isRecord: Bool
     private let showsLayers: Bool
+    private let last: UInt64
     /// Contains the confirmed record, and parts of others that are written together with it.
     private var snapshot: Snapshot
     /// The layers that write the record, in log order.
@@ -29,12 +30,15 @@ struct BlameFold {
         let intent: MutationIntent?
     }
 
-    /// - Parameter limit: on the entries, of which the newest are kept.
+    /// - Parameters:
+    ///   - last: the last event whose writes are looked for.
+    ///   - limit: on the entries, of which the newest are kept.
     init(
         _ target: BlameTarget, on snapshot: Snapshot, showsLayers: Bool,
-        keeping limit: NewestEntries.Limit = NewestEntries.Limit()
+        through last: UInt64 = .max, keeping limit: NewestEntries.Limit = NewestEntries.Limit()
     ) {
         self.target = target
+        self.last = last
         entries = NewestEntries(limit)
         self.snapshot = snapshot
         self.showsLayers = showsLayers
@@ -182,7 +186,9 @@ struct BlameFold {
                 layer: nil, field: difference.field, change: difference.change,
                 layersAbove: [], shown: nil)
         }
-        for entry in inherited.sorted(by: { $0.sequence < $1.sequence }) { entries.append(entry) }
+        // Later ones must not take the room of those that are looked for.
+        for entry in inherited.sorted(by: { $0.sequence < $1.sequence })
+        where entry.sequence <= last { entries.append(entry) }
     }
 
     /// Reads an event from before the first state that can be rebuilt.

@@ -45,14 +45,6 @@ struct NewestEntries {
     }
 
     var newestFirst: [BlameEntry] { entries.reversed() }
-
-    /// Those of events up to one.
-    func through(_ last: UInt64) -> NewestEntries {
-        var some = self
-        some.entries = FIFO()
-        some.entries.append(contentsOf: entries.filter { $0.sequence <= last })
-        return some
-    }
 }
 
 extension BlameEntry {

@@ -19,6 +19,8 @@ package final class PassedStates: Sendable {
         var spacing = PassedStates.firstSpacing
         /// Of the events between the states: at most so much of it is in one state and not in the next.
         var byteCount: UInt64 = 0
+        /// The last event that was folded.
+        var farthest: UInt64 = 0
 
         func nearest(through sequence: UInt64) -> Snapshot? {
             let next = states.indices.firstIndex(whereNot: { states[$0].sequence <= sequence })
@@ -28,6 +30,11 @@ package final class PassedStates: Sendable {
         }
 
         mutating func keep(_ snapshot: Snapshot, _ bytes: UInt64, _ limit: Int) {
+            // Of what was folded for the first time.
+            if snapshot.sequence > farthest {
+                byteCount += min(bytes, .max - byteCount)
+                farthest = snapshot.sequence
+            }
             guard snapshot.sequence.isMultiple(of: spacing) else { return }
             let place = states.indices.firstIndex(whereNot: {
                 states[$0].sequence < snapshot.sequence
@@ -36,7 +43,6 @@ package final class PassedStates: Sendable {
                 return
             }
             states.insert(snapshot, at: place)
-            byteCount += min(bytes, .max - byteCount)
             let limit = byteCount > PassedStates.byteLimit ? PassedStates.fewStates : limit
             // Every second one is dropped.
             while states.count > limit {

@@ -539,7 +539,7 @@ class Connection extends EventTarget {
   token = ''; reason = ''; retryAt = 0; first = 1; head = 0; log = '';
   /** @type {WebSocket | null} */ #socket = null;
   /** @type {Map<string, { id: string, payload: Payload, sink: Sink, isSafe: boolean, cursor: string, sent: number,
-   *    isRead: boolean, wasLost: boolean }>} */ #operations = new Map();
+   *    size: number, isRead: boolean, wasLost: boolean }>} */ #operations = new Map();
   #client = freshID(); #next = 1; #tries = 0; #timer = 0; #heard = 0; #opened = 0; #cursor = '';
 
   constructor() {
@@ -586,7 +586,7 @@ class Connection extends EventTarget {
   start(/** @type {Payload} */ payload, /** @type {Sink} */ sink, isSafe = true) {
     const id = String(this.#next++);
     const named = isSafe ? payload : withRelay(payload, { mutationId: `${this.#client}:${id}` });
-    const operation = { id, payload: named, sink, isSafe, cursor: '', sent: 0, isRead: false, wasLost: false };
+    const operation = { id, payload: named, sink, isSafe, cursor: '', sent: 0, size: 0, isRead: false, wasLost: false };
     this.#operations.set(id, operation);
     if (this.state === 'open') this.#subscribe(operation);
     return () => { if (this.#operations.delete(id) && this.state === 'open') this.#send({ id, type: 'complete' }); };
@@ -625,9 +625,9 @@ class Connection extends EventTarget {
   #subscribe(/** @type {any} */ operation) {
     const { id, payload, cursor } = operation;
     const whole = cursor ? withRelay(payload, { resume: cursor }) : payload;
-    const characters = this.#send({ id, type: 'subscribe', payload: whole });
+    operation.size = this.#send({ id, type: 'subscribe', payload: whole });
     // What the server has read once it can read again.
-    operation.sent = operation.isRead ? 0 : characters;
+    operation.sent = operation.isRead ? 0 : operation.size;
     // Before its first event a stream resumes where the connection was when it began.
     if (operation.sink.resumed) operation.cursor ||= this.#cursor;
   }
@@ -716,8 +716,9 @@ class Connection extends EventTarget {
     const wasOpen = this.state === 'open';
     this.#leave();
     // Too large for the server, or nothing that it can read. Sent again, it would end the next connection as well.
-    const asked = [...this.#operations.values()].filter(({ sent }) => sent > 0);
-    const culprit = code === 1009 ? asked.sort((a, b) => b.sent - a.sent)[0] : code === 4400 ? asked.at(-1) : undefined;
+    const asked = [...this.#operations.values()];
+    const culprit = code === 1009 ? asked.sort((a, b) => b.size - a.size)[0]
+      : code === 4400 ? asked.findLast(({ sent }) => sent > 0) : undefined;
     if (culprit) this.#fail(culprit.id, code === 1009
       ? 'This is larger than what the server takes (--max-message-bytes).' : reason || 'The server cannot read this.');
     else if (code >= 4400 && code < 4500 && code !== 4408) {

@@ -68,6 +68,8 @@ struct HistoryRequest: Sendable {
     /// No answer has as many lines; sums of it and others cannot overflow.
     private static let largestPlace: UInt64 = 1 << 40
 
+    private static let largestBlameSkip: UInt64 = 100_000
+
     static let defaultLines = 100
     static let maximumLines = 10_000
 
@@ -119,6 +121,10 @@ struct HistoryRequest: Sendable {
             return .state(
                 target, at: try values.point("at") ?? .beforeLast(0), skip: try place("skip"))
         case "/log/blame":
+            // A link leaves out entries of one event at most; they are held while they are looked for.
+            guard try values.number("skip") ?? 0 <= largestBlameSkip else {
+                throw .wrong("skip", values["skip"] ?? "", "is at most \(largestBlameSkip)")
+            }
             let layers = values["optimistic"] ?? "false"
             guard ["true", "false"].contains(layers) else {
                 throw .wrong("optimistic", layers, "is true or false")
