@@ -86,7 +86,7 @@ package struct JournalCopy: Sendable {
             let frames = try reader.next(by: connection)
             guard !frames.isEmpty else { throw .cutShort(connection.address, event: head.sequence) }
             head = try onCopy { () throws(LogError) in
-                try log.adoptAndWait(frames.map(\.bytes))
+                try log.adoptAndWait(frames)
             }
             progress(head.sequence, target)
         }

@@ -40,7 +40,7 @@ struct NodeLogTests {
         while true {
             let frames = try reader.next(by: connection)
             if frames.isEmpty { return }
-            try log.adoptAndWait(frames.map(\.bytes))
+            try log.adoptAndWait(frames)
         }
     }
 

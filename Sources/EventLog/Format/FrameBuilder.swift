@@ -129,18 +129,12 @@ package final class FrameBuilder {
 
     /// Becomes a frame that is complete already, in place of what was collected. It takes nothing more until
     /// ``removeAll()``.
-    /// - Throws: why the bytes are not a frame with events.
-    func load(_ frame: UnsafeRawBufferPointer) throws(FrameFault) -> FrameHeader {
-        guard frame.count >= FrameLayout.headerSize else { throw .cutShort }
-        let header = try FrameHeader.read(frame.part(0..<FrameLayout.headerSize))
-        guard header.size == frame.count, header.count > 0 else { throw .fields }
-        try header.check(frame)
+    func load(_ frame: WholeFrame) {
         removeAll()
-        reserve(frame.count)
-        memory.copyMemory(from: frame)
-        payloadLength = header.payloadLength
-        count = header.count
-        return header
+        reserve(frame.bytes.count)
+        frame.bytes.withUnsafeBytes { memory.copyMemory(from: $0) }
+        payloadLength = frame.payloadLength
+        count = frame.sequences.count
     }
 
     /// The length of the frame in bytes.

@@ -28,6 +28,7 @@ package struct WholeFrame: Sendable {
 
     package var sequences: ClosedRange<UInt64> { header.firstSequence...header.lastSequence }
     package var chain: ChainHash { header.chain }
+    var payloadLength: Int { header.payloadLength }
     /// The head of a history that ends with it.
     package var head: LogHead {
         LogHead(sequence: header.lastSequence, epoch: header.epoch, hash: header.chain)

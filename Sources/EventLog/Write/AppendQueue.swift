@@ -28,7 +28,7 @@ struct AppendQueue {
 
     /// Frames of other writers, to be written as they are.
     struct Adoption {
-        let frames: [[UInt8]]
+        let frames: [WholeFrame]
         let completion: @Sendable (Result<LogHead, LogError>) -> Void
     }
 

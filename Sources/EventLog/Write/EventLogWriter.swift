@@ -137,7 +137,7 @@ package final class EventLogWriter: Sendable {
     ///   `conflict` if they do not continue the log, which then has those that do.
     /// - Throws: `frozen`, `closed`; `queueFull` if others wait already. The completion is then not called.
     package func adopt(
-        _ frames: [[UInt8]],
+        _ frames: [WholeFrame],
         completion: @escaping @Sendable (Result<LogHead, LogError>) -> Void
     ) throws(LogError) {
         try queue.update { queue throws(LogError) in
@@ -147,7 +147,7 @@ package final class EventLogWriter: Sendable {
 
     /// Like ``adopt(_:completion:)``, but blocks until the frames are written.
     @discardableResult
-    package func adoptAndWait(_ frames: [[UInt8]]) throws(LogError) -> LogHead {
+    package func adoptAndWait(_ frames: [WholeFrame]) throws(LogError) -> LogHead {
         let outcome = Monitor<Result<LogHead, LogError>?>(nil)
         try adopt(frames) { result in outcome.update { $0 = result } }
         return try outcome.wait { $0 }.get()

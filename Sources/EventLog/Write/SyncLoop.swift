@@ -165,21 +165,21 @@ struct SyncLoop {
         var frames = FrameAdoption(after: queue.withLock { $0.head })
         var failure: LogError?
         var isBroken = false
-        for bytes in adoption.frames {
+        for frame in adoption.frames {
             do throws(FrameFault) {
-                guard try frames.load(bytes) else { continue }
+                guard try frames.load(frame) else { continue }
             } catch {
                 failure = .foreignFrame(error, after: frames.head.sequence)
                 break
             }
             do throws(SegmentWriter.Failure) {
-                try writer.append(frames.frame, after: frames.head)
+                try writer.append(frames.builder, after: frames.head)
             } catch {
                 failure = .adopting(after: frames.head.sequence, in: writer.path, error.cause)
                 if case .broken = error { isBroken = true }
                 break
             }
-            frames.wrote()
+            frames.wrote(frame)
         }
         if writer.isDirty { schedule.wrote(at: options.clock.now) }
         let overtaken = queue.update {

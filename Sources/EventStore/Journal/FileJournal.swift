@@ -154,7 +154,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
     /// - Returns: the head after them.
     package func adopt(_ frames: [WholeFrame]) throws(EventStoreError) -> LogHead {
         let adopted = try onLog { () throws(LogError) in
-            try log.adoptAndWait(frames.map(\.bytes))
+            try log.adoptAndWait(frames)
         }
         head.advance(to: adopted.sequence)
         return adopted
