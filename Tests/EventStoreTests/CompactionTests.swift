@@ -193,20 +193,30 @@ import Testing
             let target = BlameTarget(record: record)
             let whole = try past.blame(record).map { BlameLines(target).json($0).text }
             for lines in [1, 2, 3] {
-                var pages: [String] = []
-                var (before, skip): (UInt64?, Int) = (nil, 0)
-                repeat {
-                    let page = try past.blamePage(
-                        target, showsLayers: false, before: before, skip: skip,
-                        HistoryPage.Limits(lines: lines))
-                    pages += String(decoding: page.bytes, as: UTF8.self)
-                        .split(separator: "\n").map(String.init)
-                    before = page.next?[.before].flatMap { UInt64($0) }
-                    skip = page.next?[.skip].flatMap { Int($0) } ?? 0
-                } while before != nil && pages.count <= whole.count
+                let pages = try Self.pages(of: target, in: past, lines: lines)
                 #expect(pages == whole, "\(record), \(lines) lines")
             }
         }
+    }
+
+    /// The lines of all pages of a blame, each with so many at most.
+    private static func pages(
+        of target: BlameTarget, in history: History, lines: Int
+    ) throws -> [String] {
+        var all: [String] = []
+        var count = 0
+        var (before, skip): (UInt64?, Int) = (nil, 0)
+        repeat {
+            let page = try history.blamePage(
+                target, showsLayers: false, before: before, skip: skip,
+                HistoryPage.Limits(lines: lines))
+            all += String(decoding: page.bytes, as: UTF8.self).split(separator: "\n").map(
+                String.init)
+            before = page.next?[.before].flatMap { UInt64($0) }
+            skip = page.next?[.skip].flatMap { Int($0) } ?? 0
+            count += 1
+        } while before != nil && count < 1_000
+        return all
     }
 
     /// Each field has another writer, and a page has room for fewer than there are.
@@ -247,19 +257,7 @@ import Testing
         let whole = try past.blame("r").map { BlameLines(target).json($0).text }
         #expect(whole.count >= 9)
         for lines in 1...10 {
-            var pages: [String] = []
-            var count = 0
-            var (before, skip): (UInt64?, Int) = (nil, 0)
-            repeat {
-                let page = try past.blamePage(
-                    target, showsLayers: false, before: before, skip: skip,
-                    HistoryPage.Limits(lines: lines))
-                pages += String(decoding: page.bytes, as: UTF8.self)
-                    .split(separator: "\n").map(String.init)
-                before = page.next?[.before].flatMap { UInt64($0) }
-                skip = page.next?[.skip].flatMap { Int($0) } ?? 0
-                count += 1
-            } while before != nil && count < 50
+            let pages = try Self.pages(of: target, in: past, lines: lines)
             #expect(pages == whole, "\(lines) lines")
         }
     }

@@ -18,8 +18,7 @@ package final class HistoryIndex: Sendable {
     private struct State {
         let landmarkLimit: Int
         let writeLimit: Int
-        var landmarks: [Snapshot] = []
-        var spacing: UInt64 = 64
+        var landmarks = SpacedStates()
         /// By the record's number, in log order.
         var writes: [[Write]]? = []
         var writeCount = 0
@@ -28,31 +27,11 @@ package final class HistoryIndex: Sendable {
         var reached: UInt64 = 0
         var isComplete = false
 
-        mutating func keep(_ snapshot: Snapshot) {
-            guard snapshot.sequence.isMultiple(of: spacing) || isStart(snapshot, landmarks.last)
-            else { return }
-            landmarks.append(snapshot)
-            guard landmarks.count > landmarkLimit else { return }
-            spacing *= 2
-            var before: Snapshot?
-            landmarks = landmarks.filter { landmark in
-                defer { before = landmark }
-                return landmark.sequence.isMultiple(of: spacing) || isStart(landmark, before)
-            }
-        }
-
-        /// States are kept where the history begins, and where it goes on behind damage.
-        private func isStart(_ snapshot: Snapshot, _ before: Snapshot?) -> Bool {
-            snapshot.symbols !== before?.symbols
-        }
-
         /// The nearest state; nil if the pass has not come to the event.
         func landmark(before sequence: UInt64) -> Snapshot? {
-            guard sequence <= reached else { return nil }
-            let next = landmarks.indices.firstIndex(whereNot: { landmarks[$0].sequence <= sequence }
-            )
-            guard next > 0 else { return nil }
-            let landmark = landmarks[next - 1]
+            guard sequence <= reached, let landmark = landmarks.nearest(through: sequence) else {
+                return nil
+            }
             guard let latest, latest.sequence <= sequence else { return landmark }
             return latest.sequence > landmark.sequence ? latest : landmark
         }
@@ -102,7 +81,7 @@ package final class HistoryIndex: Sendable {
     /// Passes over the log. Takes as long as a fold of it; ends early when its task is cancelled.
     /// - Parameter watch: is called now and then, with the event that can be reached.
     package func build(_ watch: (UInt64) -> Void = { _ in }) throws(EventStoreError) {
-        state.withLock { $0.keep(start) }
+        state.withLock { $0.landmarks.keep(start, limit: $0.landmarkLimit) }
         var next: Replay? = try Replay(
             history.source, from: start, through: history.lastReadable)
         while let replay = next {
@@ -125,7 +104,7 @@ package final class HistoryIndex: Sendable {
         state.withLock { $0.writes = nil }
         do throws(EventStoreError) {
             let replay = try history.replay(at: try history.nextState(after: sequence))
-            state.withLock { $0.keep(replay.snapshot) }
+            state.withLock { $0.landmarks.keep(replay.snapshot, limit: $0.landmarkLimit) }
             return replay
         } catch  where error.isDamage {
             return nil
@@ -157,7 +136,7 @@ package final class HistoryIndex: Sendable {
             let snapshot = replay.snapshot
             state.withLock { state in
                 if let offset { state.note(step.changes, offset) } else { state.writes = nil }
-                state.keep(snapshot)
+                state.landmarks.keep(snapshot, limit: state.landmarkLimit)
                 state.reached = snapshot.sequence
             }
         }
@@ -186,7 +165,7 @@ package final class HistoryIndex: Sendable {
     package func writes(of field: String?, record: String) -> [UInt64]? {
         state.withLock { state in
             guard state.isComplete, let writes = state.writes,
-                let symbols = state.landmarks.first?.symbols
+                let symbols = state.landmarks.states.first?.symbols
             else { return nil }
             guard let number = symbols.findRecord(record).map({ Int($0.rawValue) }),
                 number < writes.count

@@ -10,47 +10,39 @@ import Threads
 ///
 /// The states of a family have one writer at a time, so histories that share this must be asked one after the other.
 package final class PassedStates: Sendable {
-    /// States folded one from another, by their events.
+    /// States folded one from another.
     private struct Family {
-        var states: [Snapshot]
+        var states = SpacedStates()
         /// Where somebody went last.
         var latest: Snapshot
-        var lastUse: Int
-        var spacing = PassedStates.firstSpacing
+        var lastUse = 0
         /// Of the events between the states: at most so much of it is in one state and not in the next.
-        var byteCount: UInt64 = 0
-        /// The last event that was folded.
-        var farthest: UInt64 = 0
+        private var byteCount: UInt64 = 0
+
+        init(_ first: Snapshot, limit: Int) {
+            latest = first
+            states.keep(first, limit: limit)
+        }
 
         func nearest(through sequence: UInt64) -> Snapshot? {
-            let next = states.indices.firstIndex(whereNot: { states[$0].sequence <= sequence })
-            let state = next == 0 ? nil : states[next - 1]
+            let state = states.nearest(through: sequence)
             guard latest.sequence <= sequence else { return state }
             return latest.sequence > state?.sequence ?? 0 ? latest : state
         }
 
-        mutating func keep(_ snapshot: Snapshot, _ bytes: UInt64, _ limit: Int) {
+        mutating func keep(_ snapshot: Snapshot, _ bytes: UInt64, limit: Int) {
             // Of what was folded for the first time.
             if snapshot.sequence > farthest {
                 byteCount += min(bytes, .max - byteCount)
                 farthest = snapshot.sequence
             }
-            guard snapshot.sequence.isMultiple(of: spacing) else { return }
-            let place = states.indices.firstIndex(whereNot: {
-                states[$0].sequence < snapshot.sequence
-            })
-            guard place == states.endIndex || states[place].sequence > snapshot.sequence else {
-                return
-            }
-            states.insert(snapshot, at: place)
-            let limit = byteCount > PassedStates.byteLimit ? PassedStates.fewStates : limit
-            // Every second one is dropped.
-            while states.count > limit {
-                spacing *= 2
-                let (first, spacing) = (states[0].sequence, spacing)
-                states.removeAll { !$0.sequence.isMultiple(of: spacing) && $0.sequence != first }
-            }
+            latest = snapshot
+            let isLarge = byteCount > PassedStates.byteLimit
+            states.keep(snapshot, limit: isLarge ? PassedStates.fewStates : limit)
         }
+
+        /// The last event that was folded.
+        private var farthest: UInt64 = 0
     }
 
     private struct State {
@@ -87,9 +79,6 @@ package final class PassedStates: Sendable {
     /// whole.
     static let byteLimit: UInt64 = 128 << 20
     static let fewStates = 4
-    /// Events between two states, at first.
-    static let firstSpacing: UInt64 = 64
-
     /// - Parameters:
     ///   - stateLimit: on the states of a family; at least 2.
     ///   - recordLimit: on the records of all families together, if there is more than one.
@@ -120,19 +109,18 @@ package final class PassedStates: Sendable {
         state.withLock { state in
             let index = state.families.firstIndex { $0.latest.symbols === snapshot.symbols }
             guard let index else {
-                state.families.append(Family(states: [snapshot], latest: snapshot, lastUse: 0))
+                state.families.append(Family(snapshot, limit: stateLimit))
                 state.use(state.families.count - 1)
                 return state.dropFamilies(until: recordLimit)
             }
-            state.families[index].latest = snapshot
-            state.families[index].keep(snapshot, bytes, stateLimit)
+            state.families[index].keep(snapshot, bytes, limit: stateLimit)
             state.use(index)
         }
     }
 
     /// The states that are kept, for tests.
     var sequences: [[UInt64]] {
-        state.withLock { $0.families.map { $0.states.map(\.sequence) } }
+        state.withLock { $0.families.map { $0.states.states.map(\.sequence) } }
     }
 
     /// Drops the states unless one was used since the last call.

@@ -119,7 +119,7 @@ package final class Replay {
                 throw .missing(snapshot.sequence + 1)
             }
             try fold(event, changes: &changes)
-            if snapshot.sequence.isMultiple(of: PassedStates.firstSpacing) {
+            if snapshot.sequence.isMultiple(of: SpacedStates.firstSpacing) {
                 kept?.keep(snapshot, bytes: events.byteCount - keptBytes)
                 keptBytes = events.byteCount
             }

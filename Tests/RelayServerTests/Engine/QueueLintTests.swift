@@ -50,9 +50,8 @@ import Testing
         EventLog/Housekeeping/Housekeeping.swift spares = by EventLogOptions.segmentsAhead
         RelayRecords/Events/HistoryTail.swift schemaChanges = by the events of a tail, which the newest commits bound
         EventStore/History/HistorySource.swift batch = by 128 events
-        EventStore/History/HistoryIndex.swift landmarks = by HistoryIndex.init(landmarkLimit:)
         EventStore/History/PassedStates.swift families = by PassedStates.familyLimit and init(recordLimit:)
-        EventStore/History/PassedStates.swift states = by PassedStates.init(stateLimit:)
+        EventStore/History/SpacedStates.swift states = by the limit that who keeps them names, and the checkpoints that lead around damage
         EventStore/History/NewestEntries.swift entries = by NewestEntries.Limit for a page; the tools print all
         EventStore/History/HistoryIndex.swift writes = by HistoryIndex.init(writeLimit:)
         EventStore/Journal/BackgroundQueue.swift waiting = by who asks: readers wait for the last answer, tries share one
