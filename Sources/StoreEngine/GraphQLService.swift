@@ -20,80 +20,17 @@ package final class GraphQLService: Sendable {
     private let sequences: SequenceSubscriptions
     let recent: RecentCommits
     private let past: PastQueries
-    private let identity: StoreIdentity
+    let identity: StoreIdentity
     private let mutationRefusal: String?
     private let journal: any EventJournal
-    private let tasks: EngineTasks
+    let tasks: EngineTasks
     private let deliver: @Sendable ([Delivery]) -> Void
-    private let catchUpTime: Duration
+    let catchUpTime: Duration
     let leadership: Leadership
     let onDurable: @Sendable (Snapshot) -> Void
     package let counters = ServiceCounters()
     /// Whether mutations can be made durable.
     package let health: StorageHealth
-
-    package struct Limits: Sendable {
-        /// Limit on mutations in progress (not yet answered); beyond it, new ones are refused.
-        package var waitingMutations = 65_536
-        /// Limit on the request bytes of mutations in progress; beyond it, new ones are refused.
-        package var waitingMutationBytes = 256 << 20
-        /// Limit on mutations waiting for their handlers; beyond it, new ones are refused.
-        package var waitingHandlers = 1_024
-        /// Limit on the bytes that one mutation may write, arguments included; beyond it, the mutation is
-        /// refused. The largest usual message writes a fifth of this, unless it uses one variable many times.
-        package var mutationBytes = 64 << 20
-        /// Bytes of events in flight to the disk, plus the answers that wait for them, beyond which the
-        /// writer takes no turn. Far below what a journal accepts, so a journal hardly ever has to refuse
-        /// anything.
-        package var inFlightBytes = 4 << 20
-        /// Mutations in one turn of the writer. This bounds how long the first of them waits for the last.
-        package var turnMutations = 256
-        /// Commits not yet published to subscriptions beyond which the writer takes no turn.
-        package var unpublishedCommits = 8_192
-        /// Bytes of such commits beyond which the writer takes no turn.
-        package var unpublishedBytes = 64 << 20
-        /// Results in flight to connections beyond which publishing pauses.
-        package var undeliveredResults = 131_072
-        /// Bytes of such results beyond which publishing pauses. A result shared by many connections counts
-        /// once.
-        package var undeliveredResultBytes = 64 << 20
-        /// Bytes of missed results that wait for clients without room; beyond that they are made when there is room.
-        package var heldResultBytes = 64 << 20
-        /// Approximate bytes of what is prepared for the subscriptions that are caught up together: documents, plans and
-        /// normalizations.
-        package var catchUpPassBytes = 256 << 20
-        package var document = DocumentLimits()
-        /// Events that may be folded to answer one query from the past.
-        package var pastEvents = 500_000
-        /// Commits kept in memory for subscriptions that were away.
-        package var recentCommits = 4_096
-        /// Events that may be folded for subscriptions that were away for longer, both up to their cursor and
-        /// after it. Beyond that, the cursor is too old.
-        package var resumeEvents = 1_000_000
-        /// How long a request waits for the state that it asks for (`extensions.relay.atLeast`).
-        package var catchUpTime = Duration.seconds(10)
-        /// A state in memory is reused if it is at most this many events away, which is about the distance
-        /// between two checkpoints. Otherwise the journal is checked for a later one.
-        package var nearEvents = 50_000
-        /// Approximate bytes that subscriptions and live queries may keep: documents, plans, normalizations, variables
-        /// and, for live queries, the last results and what they were read from. A group of equal subscriptions
-        /// that would exceed this is ended; new groups are refused from three quarters of it on.
-        package var subscriptionBytes = 1 << 30
-        /// Limit on subscriptions waiting to start, together with the commits queued ahead of them; beyond
-        /// it, new ones are refused.
-        package var beginningSubscriptions = 65_536
-        /// Approximate bytes of the requests of subscriptions waiting to start, and of what is prepared for them; beyond it,
-        /// new ones are refused, and those that go on after a pass wait.
-        package var beginningBytes = 256 << 20
-        /// Limit on subscriptions waiting to catch up; beyond it, new ones that resume are refused.
-        package var resumingSubscriptions = 65_536
-        /// Limit on open subscriptions to sequences from Swift code; beyond it, new ones are refused.
-        package var sequenceSubscriptions = 65_536
-        /// Approximate bytes of what is prepared for them; beyond it, new ones are refused.
-        package var sequenceBytes = 256 << 20
-
-        package init() {}
-    }
 
     /// - Parameters:
     ///   - journal: holds everything up to `snapshot`, and nothing after it.
@@ -451,35 +388,6 @@ package final class GraphQLService: Sendable {
         publisher.unsubscribe(sink)
     }
 
-    // MARK: As new as a cursor
-
-    private func isReached(_ cursor: StreamCursor) -> Bool {
-        cursor.storeID == identity.storeID && cursor.epoch == identity.epoch
-            && cursor.sequence <= durable.snapshot.sequence
-    }
-
-    /// Waits until the state has reached a cursor, which another server of the same journal may have given.
-    /// - Parameter goOn: called once, at once if it has; with the reason if it is not waited for.
-    func wait(
-        for cursor: StreamCursor?, _ goOn: @escaping @Sendable (ExecutionError?) -> Void
-    ) {
-        guard let cursor, !isReached(cursor) else { return goOn(nil) }
-        guard cursor.storeID == identity.storeID, cursor.epoch == identity.epoch else {
-            return goOn(
-                ExecutionError(
-                    "extensions.relay.atLeast is a cursor of another history.", code: .badUserInput)
-            )
-        }
-        let isWaiting = durable.whenReached(cursor.sequence, within: catchUpTime, tasks) {
-            [catchUpTime] isReached in
-            goOn(isReached ? nil : .behind(cursor, after: catchUpTime))
-        }
-        if !isWaiting {
-            let message = "Too many requests wait for a newer state; try again later."
-            goOn(ExecutionError(message, code: .overloaded))
-        }
-    }
-
     /// Why a stream may not begin; nil if it may.
     private func accessRefusal(of ready: ReadyRequest) -> ExecutionError? {
         let (operation, identity) = (ready.operation, ready.request.identity)
@@ -592,16 +500,6 @@ package struct ReadyRequest: Sendable {
     fileprivate(set) var normalization: Normalization?
     /// Approximate memory of a mutation's request, and of a stream's with its coerced variables.
     fileprivate var byteCount = 0
-}
-
-extension ExecutionError {
-    fileprivate static func behind(_ cursor: StreamCursor, after time: Duration) -> ExecutionError {
-        ExecutionError(
-            """
-            This server has not reached the event that extensions.relay.atLeast names within \
-            \(time.components.seconds) seconds. Nothing was executed; try again, or ask another server.
-            """, code: .behind)
-    }
 }
 
 extension Outcome {
