@@ -144,10 +144,23 @@ extension EventStoreError {
         EventStoreError(.outOfRange, message)
     }
 
-    static func outOfRange(_ sequence: UInt64, _ kept: ClosedRange<UInt64>?) -> EventStoreError {
-        let extent =
-            kept.map { "it has events \($0.lowerBound) to \($0.upperBound)" } ?? "it has none"
-        return EventStoreError(.outOfRange, "The log has no event \(sequence): \(extent).")
+    /// - Parameter kept: the events that there are; nil if there are none.
+    package static func outOfRange(
+        _ sequence: UInt64, _ kept: ClosedRange<UInt64>?
+    ) -> EventStoreError {
+        EventStoreError(.outOfRange, "The log has no event \(sequence): it \(extent(kept)).")
+    }
+
+    /// Of an event that is named by its distance from the last one.
+    package static func outOfRange(
+        beforeLast count: UInt64, _ kept: ClosedRange<UInt64>?
+    ) -> EventStoreError {
+        EventStoreError(
+            .outOfRange, "There is no event \(count) before the last: the log \(extent(kept)).")
+    }
+
+    private static func extent(_ kept: ClosedRange<UInt64>?) -> String {
+        kept.map { "has events \($0.lowerBound) to \($0.upperBound)" } ?? "has none"
     }
 }
 

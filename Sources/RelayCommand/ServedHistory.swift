@@ -110,13 +110,12 @@ struct ServedHistory {
         for point in points {
             // A checkpoint may hold the state before the first event that is kept.
             let lowest = max(first, 2) - 1
-            let extent = first <= last ? "has events \(first) to \(last)" : "has none"
+            let kept = first <= last ? first...last : nil
             switch point {
             case .sequence(let sequence) where sequence < lowest || sequence > last:
-                throw CommandFailure("The log has no event \(sequence): it \(extent).")
+                throw EventStoreError.outOfRange(sequence, kept)
             case .beforeLast(let count) where last < lowest || count > last - lowest:
-                throw CommandFailure(
-                    "There is no event \(count) before the last: the log \(extent).")
+                throw EventStoreError.outOfRange(beforeLast: count, kept)
             default: break
             }
         }

@@ -22,11 +22,7 @@ extension History {
             return sequence
         case .beforeLast(let count):
             guard count <= last - states.lowerBound else {
-                throw .outOfRange(
-                    """
-                    There is no event \(count) before the last: the log has events \
-                    \(first) to \(last).
-                    """)
+                throw .outOfRange(beforeLast: count, first <= last ? first...last : nil)
             }
             return last - count
         case .time(let time):
