@@ -236,10 +236,10 @@ let package = Package(
         room(
             "RelayServer",
             [
-                "Digests", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "HTTPMessages", "JSONWebTokens", "RelayArtifacts",
-                "RelayJSON", "RelayRecords", "SchemaService", "StoreEngine", "Threads",
-                "WebSocketIO", logging,
+                "Cluster", "Digests", "EventLog", "EventStore", "GraphQLExecution",
+                "GraphQLLanguage", "GraphQLTransportWS", "HTTPMessages", "JSONWebTokens",
+                "RelayArtifacts", "RelayJSON", "RelayRecords", "SchemaService", "SharedJournal",
+                "StoreEngine", "Threads", "WebSocketIO", logging,
             ], exclude: ["Explorer/explorer.html"]),
         room(
             "Console",

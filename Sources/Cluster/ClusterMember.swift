@@ -20,6 +20,7 @@ package final class ClusterMember: Sendable {
     private let report: @Sendable (String) -> Void
     private let delegate = Lock<WeakDelegate>(WeakDelegate())
     private let threads = Lock<[BlockingThread]>([])
+    private let telling = Lock(())
 
     private struct WeakDelegate: Sendable { weak var value: (any ClusterDelegate)? }
 
@@ -93,7 +94,7 @@ package final class ClusterMember: Sendable {
     /// - Parameter delegate: not retained; its state is the one that the store was opened with.
     package func start(_ delegate: any ClusterDelegate) {
         self.delegate.withLock { $0.value = delegate }
-        delegate.followOthers(leader: nil)
+        tellRole()
         let started = [
             BlockingThread { [self] in FollowLoop(self).run() },
             BlockingThread { [self] in LeaseLoop(self).run() },
@@ -118,13 +119,60 @@ package final class ClusterMember: Sendable {
         connection.close()
     }
 
+    /// Gives an empty journal its first events, unless another node does. Returns when it has some; the store, which has
+    /// none of them, must be closed and joined again. Blocks.
+    ///
+    /// Not after ``start(_:)``.
+    /// - Throws: ``SharedJournalError``, ``JournalError``.
+    package func found(_ events: [NewEvent]) throws {
+        let connection = try connect()
+        defer { connection.close() }
+        while try connection.head(of: history).sequence == 0 {
+            let term = try connection.term().term
+            let mine: UInt64
+            do throws(SharedJournalError) {
+                mine = try connection.raiseTerm(
+                    after: term, by: options.candidate, respectsLease: true)
+            } catch {
+                guard case .wrongTerm = error.code else { throw error }
+                // Another one is at it. If it fails, its lease ends.
+                guard abandonment.sleep(for: .milliseconds(50)) else { return }
+                continue
+            }
+            try append(events, for: mine, connection)
+        }
+    }
+
+    private func append(
+        _ events: [NewEvent], for term: UInt64, _ connection: JournalConnection
+    ) throws {
+        let writer = JournalWriter(
+            options.journal, term: term, timeouts: options.timeouts, abandonment: abandonment,
+            report: report)
+        state.update { state in
+            state.beCandidate(term: term)
+            _ = state.lead(writer, from: options.address)
+        }
+        defer { state.update { _ = $0.follow(after: term) } }
+        let outcome = Monitor<Result<UInt64, JournalError>?>(nil)
+        // Nobody else can append for as long as the term is this one.
+        if try connection.head(of: history).sequence == 0 {
+            journal.append(events, expecting: 0) { result in outcome.update { $0 = result } }
+            let result = outcome.wait { $0 }
+            if case .failure(let error) = result, !error.isOvertaken { throw error }
+        }
+        try connection.giveUpLease(term: term, of: options.candidate)
+    }
+
     /// What is known of the node now.
     package var status: ClusterStatus {
         let (now, sequence) = (state.withLock { $0 }, journal.durableHead.sequence)
         return ClusterStatus(
             role: now.role, term: now.newestTerm, leader: now.leader, sequence: sequence,
-            lag: now.journalSequence - min(sequence, now.journalSequence), failovers: now.failovers,
-            lastError: now.lastError)
+            lag: now.lag(of: sequence),
+            lagTime: now.lastError == nil && now.lag(of: sequence) == 0
+                ? .zero : .now - now.caughtUpAt,
+            failovers: now.failovers, lastError: now.lastError)
     }
 
     // MARK: For its threads
@@ -135,7 +183,27 @@ package final class ClusterMember: Sendable {
     func follow(after term: UInt64? = nil) {
         guard state.update({ $0.follow(after: term) }) else { return }
         report("\(options.node) follows.")
-        target?.followOthers(leader: nil)
+        tellRole()
+    }
+
+    /// Tells the delegate who leads now. Whoever has changed that calls this afterwards, so the last one to be told hears
+    /// what is so.
+    func tellRole() {
+        telling.withLock { _ in
+            let now = state.withLock { $0 }
+            switch now.role {
+            case .leader where now.isPrepared: target?.lead()
+            case .leader, .candidate: target?.followOthers(leader: nil)
+            case .follower: target?.followOthers(leader: now.leader)
+            }
+        }
+    }
+
+    /// Gives up to lead for a while: it cannot.
+    func standBack(_ term: UInt64, because error: any Error) {
+        state.update { $0.standsBackUntil = .now + options.lease * 2 }
+        report("\(options.node) cannot lead. \(error)")
+        follow(after: term)
     }
 
     func fail(_ reason: String) {
@@ -170,6 +238,8 @@ package struct ClusterStatus: Sendable {
     package let sequence: UInt64
     /// Events of the journal that it has not taken yet.
     package let lag: UInt64
+    /// Since when it has not had everything, as far as is known; it is not while the journal cannot be reached.
+    package let lagTime: Duration
     /// How often it has become the leader.
     package let failovers: Int
     /// Why it last could not reach the journal; nil since it could again.
@@ -203,4 +273,8 @@ extension FileSystem {
             number += 1
         }
     }
+}
+
+extension JournalError {
+    fileprivate var isOvertaken: Bool { if case .overtaken = code { true } else { false } }
 }

@@ -33,7 +33,7 @@ struct FollowLoop {
                 try connection.listen()
                 while !isStopped { try step(connection) }
             } catch let error as SharedJournalError where error.isTemporary {
-                member.shared.update { $0.lastError = error.message }
+                member.shared.update { $0.fail(error) }
                 guard member.waits.sleep(for: pause) else { return }
                 pause = min(pause * 2, Self.longestPause)
             } catch {
@@ -47,19 +47,16 @@ struct FollowLoop {
         let role = member.shared.withLock { $0.role }
         let head = try connection.head(of: member.history)
         pause = Self.shortestPause
-        member.shared.update { state in
-            state.journalSequence = max(state.journalSequence, head.sequence)
-            state.lastError = nil
-        }
-        if case .leader = role { return try wait(connection) }
         let mine = member.copy.durableHead
+        member.shared.update { $0.see(journal: head.sequence, node: mine.sequence) }
+        if case .leader = role { return try wait(connection) }
         guard head.sequence >= mine.sequence else {
             throw Behind(journal: head.sequence, node: mine.sequence)
         }
         if head.sequence == mine.sequence {
             guard head.chain == mine.hash || mine.sequence == member.history.base.head.sequence
             else { throw Diverged(sequence: mine.sequence) }
-            if case .candidate(let term) = role { return lead(term) }
+            if case .candidate(let term) = role { return try lead(term, connection) }
             return try wait(connection)
         }
         let reader = JournalReader(member.options.journal, after: mine)
@@ -86,15 +83,24 @@ struct FollowLoop {
     }
 
     /// Everything that was appended before this node's term is here.
-    private func lead(_ term: UInt64) {
+    private func lead(
+        _ term: UInt64, _ connection: JournalConnection
+    ) throws(SharedJournalError) {
         let writer = JournalWriter(
             member.options.journal, term: term, timeouts: member.options.timeouts,
             abandonment: member.waits, report: { [member] in member.say($0) })
         guard member.shared.update({ $0.lead(writer, from: member.options.address) }) else {
             return
         }
-        member.say("\(member.options.node) leads, for term \(term).")
-        member.target?.lead()
+        do {
+            try member.target?.prepareToLead()
+            member.shared.update { $0.prepared(for: term) }
+            member.tellRole()
+            member.say("\(member.options.node) leads, for term \(term).")
+        } catch {
+            member.standBack(term, because: error)
+            try connection.giveUpLease(term: term, of: member.options.candidate)
+        }
     }
 }
 

@@ -31,7 +31,7 @@ struct LeaseLoop {
             } catch {
                 connection?.close()
                 connection = nil
-                member.shared.update { $0.lastError = error.message }
+                member.shared.update { $0.fail(error) }
                 pause = options.lease / 10
             }
             if let leaseEnd, leaseEnd <= .now { lose() }
@@ -65,6 +65,9 @@ struct LeaseLoop {
         let isRunning = lease.map { $0.remaining > .zero && $0.term == term } ?? false
         hear(of: term, leader: isRunning ? lease?.address : nil)
         if let lease, isRunning { return min(lease.remaining, options.lease / 3) }
+        if member.shared.withLock({ $0.standsBackUntil.map { $0 > .now } ?? false }) {
+            return options.lease / 3
+        }
         return try raise(after: term, connection)
     }
 
@@ -95,7 +98,7 @@ struct LeaseLoop {
             state.hear(of: term, leader: leader)
             return state.role == .follower && before != leader
         }
-        if isNew { member.target?.followOthers(leader: leader) }
+        if isNew { member.tellRole() }
     }
 
     private mutating func connected() throws(SharedJournalError) -> JournalConnection {
@@ -112,6 +115,6 @@ struct LeaseLoop {
             JournalNode(
                 name: options.node, address: options.address,
                 role: isLeader ? .writer : .follower, term: status.term,
-                sequence: status.sequence, state: nil))
+                sequence: status.sequence, state: member.target?.stateMark))
     }
 }

@@ -1,3 +1,4 @@
+package import EventLog
 package import PostgreSQL
 @_spi(Rooms) package import RelayRecords
 package import SharedJournal
@@ -34,11 +35,17 @@ package protocol ClusterDelegate: AnyObject, Sendable {
     var hasRoomToFollow: Bool { get }
     /// Takes the events of one frame, in log order. Never called while the node's own appends are in flight.
     func follow(_ events: [Event]) throws
-    /// This node appends from now on; it has followed everything that there is.
+    /// This node may append from now on, and has followed everything that there is. Appends, and follows, what has to be
+    /// there before it leads. Blocks.
+    /// - Throws: if it cannot carry mutations out. Then it leaves that to others, and tries again later.
+    func prepareToLead() throws
+    /// This node appends from now on. Neither this one nor ``followOthers(leader:)`` may block; one is called at a time.
     func lead()
-    /// Another node appends, or nobody does. Not called if that was so already and the address is the same.
+    /// Another node appends, or nobody does.
     /// - Parameter leader: where it is reached; nil if nobody is known.
     func followOthers(leader: String?)
+    /// The hash of its state after an event, which other nodes have too; nil as long as none was made.
+    var stateMark: CheckpointMark? { get }
     /// The node cannot go on: what the journal holds is damaged, or is not what this node has. Called once.
     func fail(_ reason: String)
 }

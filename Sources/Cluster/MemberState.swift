@@ -31,12 +31,34 @@ struct MemberState: Sendable {
     private(set) var newestTerm: UInt64 = 0
     /// Where the leader is reached.
     private(set) var leader: String?
+    /// The delegate is prepared for it to lead.
+    private(set) var isPrepared = false
     /// How often this node has become the leader.
     private(set) var failovers = 0
-    var lastError: String?
+    private(set) var lastError: String?
     /// The last event of the journal, as last seen.
-    var journalSequence: UInt64 = 0
+    private(set) var journalSequence: UInt64 = 0
+    /// When the journal last had no more than this node.
+    private(set) var caughtUpAt = ContinuousClock.now
+    /// It could not lead: others get their chance until then.
+    var standsBackUntil: ContinuousClock.Instant?
     var isStopped = false
+
+    /// The journal was asked how far it is.
+    mutating func see(journal sequence: UInt64, node: UInt64) {
+        journalSequence = max(journalSequence, sequence)
+        lastError = nil
+        noteProgress(of: node)
+    }
+
+    /// Events that the journal is known to have and this node has not.
+    func lag(of node: UInt64) -> UInt64 { journalSequence - min(node, journalSequence) }
+
+    private mutating func noteProgress(of node: UInt64) {
+        if node >= journalSequence { caughtUpAt = .now }
+    }
+
+    mutating func fail(_ error: SharedJournalError) { lastError = error.message }
 
     mutating func hear(of term: UInt64, leader: String?) {
         newestTerm = max(newestTerm, term)
@@ -54,9 +76,14 @@ struct MemberState: Sendable {
         guard role == .candidate(term: writer.term) else { return false }
         role = .leader(term: writer.term)
         self.writer = writer
+        isPrepared = false
         leader = address
         failovers += 1
         return true
+    }
+
+    mutating func prepared(for term: UInt64) {
+        if role == .leader(term: term) { isPrepared = true }
     }
 
     /// - Parameter term: the one that is lost; nil for any.
@@ -64,6 +91,7 @@ struct MemberState: Sendable {
     mutating func follow(after term: UInt64? = nil) -> Bool {
         guard let mine = role.term, term == nil || term == mine else { return false }
         role = .follower
+        isPrepared = false
         writer = nil
         leader = nil
         return true

@@ -16,7 +16,10 @@ package struct CursorKey: Sendable {
     /// A sentence for the operator if cursors from before, or later those from now, are refused.
     package let remark: String?
 
-    private init(_ bytes: [UInt8], remark: String? = nil) {
+    /// - Parameter bytes: of a key that is kept elsewhere.
+    package init(_ bytes: [UInt8]) { self.init(bytes, remark: nil) }
+
+    private init(_ bytes: [UInt8], remark: String?) {
         self.bytes = bytes
         self.remark = remark
     }

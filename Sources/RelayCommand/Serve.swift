@@ -28,6 +28,8 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Keep the log in memory only.")
     var memory = false
 
+    @OptionGroup(title: "Several servers") var cluster: ClusterOptions
+
     @Option(help: ArgumentHelp("Records for an empty log, one per line.", valueName: "file"))
     var seed: String?
 
@@ -312,10 +314,16 @@ struct Serve: AsyncParsableCommand {
         if isInMemory, durability != nil {
             throw ValidationError("--memory and --durability exclude each other.")
         }
+        let copy = isInMemory ? nil : directory ?? "relay-data"
+        if let storage = try cluster.storage(
+            copy: copy, hasDurability: durability != nil, settings, onFailure: onFreeze)
+        {
+            return storage
+        }
         var options = EventStoreOptions()
         options.log.durability = try settings.choice(durability, "durability", default: .always)
         options.log.onFreeze = { onFreeze($0.message) }
-        return isInMemory ? .memory : .directory(directory ?? "relay-data", options)
+        return copy.map { .directory($0, options) } ?? .memory
     }
 
     private func tlsFiles(_ settings: Settings) throws -> (certificate: String, key: String)? {

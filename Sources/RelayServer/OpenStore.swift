@@ -1,3 +1,4 @@
+import Cluster
 import EventLog
 import EventStore
 import GraphQLExecution
@@ -5,6 +6,7 @@ import GraphQLLanguage
 import Logging
 @_spi(Rooms) import RelayRecords
 import SchemaService
+import SharedJournal
 import StoreEngine
 import Threads
 
@@ -24,12 +26,20 @@ final class OpenStore: Sendable {
     let schemaService: SchemaService
     /// The journal, if it is one in files.
     let file: FileJournal?
+    /// This server's place in a cluster; nil if it is alone.
+    let member: ClusterMember?
+    private let configuration: Server.Configuration
+    private let schema: ServiceSchema
     private let logger: Logger
 
     private init(
-        _ journal: any EventJournal, storeID: String, _ schema: ServiceSchema, symbols: Symbols,
-        _ key: CursorKey, _ logger: Logger
+        _ configuration: Server.Configuration, _ journal: any EventJournal, storeID: String,
+        _ schema: ServiceSchema, symbols: Symbols, _ key: CursorKey,
+        member: ClusterMember? = nil, _ logger: Logger
     ) {
+        self.configuration = configuration
+        self.schema = schema
+        self.member = member
         self.logger = logger
         self.journal = journal
         self.storeID = storeID
@@ -59,45 +69,55 @@ final class OpenStore: Sendable {
             let current = try await bringUpToDate(
                 snapshot, schema, journal, configuration, logger)
             let store = OpenStore(
-                journal, storeID: "memory", schema, symbols: current.symbols, .random(), logger)
+                configuration, journal, storeID: "memory", schema, symbols: current.symbols,
+                .random(), logger)
             return (store, Folded(snapshot: current))
         case .directory(let directory, let options):
-            var options = options
-            // A commit is two events, nearly always.
-            options.tail = HistoryTail.Limits(
-                events: 2 * UInt64(configuration.limits.recentCommits),
-                bytes: RecentCommits.byteLimit)
-            options.onCheckpoint = { [onCheckpoint = options.onCheckpoint] outcome in
-                onCheckpoint?(outcome)
-                if case .failure(let error) = outcome { logger.noteMissing(error) }
-            }
-            options.log.onDamage = { [onDamage = options.log.onDamage] damage in
-                onDamage?(damage)
-                logger.error(
-                    """
-                    The log is damaged in \(damage). Nothing was changed; \
-                    `relay log verify \(directory)` says more.
-                    """)
-            }
-            let (opened, key) = try await onThreadOfItsOwn {
-                [options, indexes = schema.indexes] in
+            let options = configuration.complete(options, of: directory, logger)
+            let (opened, key) = try await onThreadOfItsOwn { [indexes = schema.indexes] in
                 let opened = try EventStore.open(directory, indexes: indexes, options: options)
                 return (opened, CursorKey.kept(in: directory, options.fileSystem))
             }
-            for sentence in opened.report.sentences { logger.warning("\(sentence)") }
             if let remark = key.remark { logger.warning("\(remark)") }
-            logger.info("\(opened.report.summary)")
-            do {
+            return try await closing(opened, logger) {
                 let current = try await bringUpToDate(
                     opened.snapshot, schema, opened.journal, configuration, logger)
                 let store = OpenStore(
-                    opened.journal, storeID: opened.journal.storeID, schema,
+                    configuration, opened.journal, storeID: opened.journal.storeID, schema,
                     symbols: current.symbols, key, logger)
                 return (store, Folded(snapshot: current, tail: opened.tail))
-            } catch {
-                try await onThreadOfItsOwn { opened.journal.close() }
-                throw error
             }
+        case .cluster(let place):
+            let options = configuration.complete(
+                place.storeOptions, of: place.directory, logger)
+            let (member, opened) = try await onThreadOfItsOwn { [indexes = schema.indexes] in
+                try place.join(indexes, options, logger) { snapshot in
+                    try events(missingIn: snapshot, schema, configuration, logger)
+                }
+            }
+            return try await closing(opened, logger) {
+                // What is missing is appended by the server that leads.
+                _ = try events(missingIn: opened.snapshot, schema, configuration, logger)
+                let store = OpenStore(
+                    configuration, opened.journal, storeID: opened.journal.storeID, schema,
+                    symbols: opened.snapshot.symbols, CursorKey(member.history.cursorKey),
+                    member: member, logger)
+                return (store, Folded(snapshot: opened.snapshot, tail: opened.tail))
+            }
+        }
+    }
+
+    /// Goes on with a store that was opened, and closes it if that fails.
+    private static func closing<Value>(
+        _ opened: EventStore, _ logger: Logger, _ body: () async throws -> Value
+    ) async throws -> Value {
+        for sentence in opened.report.sentences { logger.warning("\(sentence)") }
+        logger.info("\(opened.report.summary)")
+        do {
+            return try await body()
+        } catch {
+            try await onThreadOfItsOwn { opened.journal.close() }
+            throw error
         }
     }
 
@@ -105,42 +125,50 @@ final class OpenStore: Sendable {
         _ snapshot: Snapshot, _ schema: ServiceSchema, _ journal: any EventJournal,
         _ configuration: Server.Configuration, _ logger: Logger
     ) async throws -> Snapshot {
+        var events = try events(missingIn: snapshot, schema, configuration, logger)
+        events = revocations(in: snapshot, logger) + events
+        if events.isEmpty { return snapshot }
+        _ = try await journal.append(events, expecting: snapshot.sequence)
+        var current = snapshot
+        var changes = ChangeSet()
+        for event in Event.appended(events, after: snapshot.sequence) {
+            try current.fold(event, changes: &changes)
+        }
+        return current
+    }
+
+    /// What a log lacks to serve the schema: its first event, or one that says that the schema has changed.
+    private static func events(
+        missingIn snapshot: Snapshot, _ schema: ServiceSchema,
+        _ configuration: Server.Configuration, _ logger: Logger
+    ) throws -> [NewEvent] {
         let time = WallClock.microseconds()
-        var bodies: [EventBody] = []
-        if snapshot.sequence == 0 {
+        guard snapshot.sequence > 0 else {
             var seed = WriteSet.empty
             if let bytes = configuration.seed {
                 seed = try read(bytes, schema, time, configuration.seedName, logger)
             }
-            bodies.append(.genesis(schema: schema.text, seed: seed))
-        } else {
-            if configuration.seed != nil {
-                logger.notice("The seed file is ignored: the log has events already.")
-            }
-            bodies += revocations(in: snapshot, logger)
-            if snapshot.schema != schema.text {
-                let old = try? ServiceSchema(reading: snapshot.schema)
-                do throws(IncompatibleSchema) {
-                    try schema.check(snapshot, writtenUnder: old)
-                } catch {
-                    throw error.named(configuration)
-                }
-                logger.notice("The schema has changed, and still fits the records.")
-                bodies.append(.schema(schema.text))
-            }
+            let body = EventBody.genesis(schema: schema.text, seed: seed)
+            return [NewEvent(timeMicroseconds: time, body: body)]
         }
-        if bodies.isEmpty { return snapshot }
-        _ = try await journal.append(
-            bodies.map { NewEvent(timeMicroseconds: time, body: $0) },
-            expecting: snapshot.sequence)
-        var current = snapshot
-        var changes = ChangeSet()
-        for body in bodies {
-            let event = Event(
-                sequence: current.sequence + 1, timeMicroseconds: time, body: body)
-            try current.fold(event, changes: &changes)
+        if configuration.seed != nil {
+            logger.notice("The seed file is ignored: the log has events already.")
         }
-        return current
+        if snapshot.schema == schema.text { return [] }
+        let old = try? ServiceSchema(reading: snapshot.schema)
+        do throws(IncompatibleSchema) {
+            try schema.check(snapshot, writtenUnder: old)
+        } catch {
+            throw error.named(configuration)
+        }
+        logger.notice("The schema has changed, and still fits the records.")
+        return [NewEvent(timeMicroseconds: time, body: .schema(schema.text))]
+    }
+
+    /// What has to be appended before this server leads its cluster.
+    func events(missingIn snapshot: Snapshot) throws -> [NewEvent] {
+        if snapshot.schema == schema.text { return [] }
+        return try Self.events(missingIn: snapshot, schema, configuration, logger)
     }
 
     private static func read(
@@ -156,14 +184,15 @@ final class OpenStore: Sendable {
     }
 
     /// What ends the mutations whose handlers waited when the server stopped: nothing works on them now.
-    private static func revocations(in snapshot: Snapshot, _ logger: Logger) -> [EventBody] {
+    private static func revocations(in snapshot: Snapshot, _ logger: Logger) -> [NewEvent] {
         guard !snapshot.pending.isEmpty else { return [] }
+        let time = WallClock.microseconds()
         let names = snapshot.pending.map(\.intent.field).joined(separator: ", ")
         logger.notice("Mutations that were waiting when the server stopped are revoked: \(names).")
         return snapshot.pending.map {
-            .revocation(
-                Revocation(
-                    mutation: $0.sequence, reason: "The server stopped while its handler waited."))
+            let revocation = Revocation(
+                mutation: $0.sequence, reason: "The server stopped while its handler waited.")
+            return NewEvent(timeMicroseconds: time, body: .revocation(revocation))
         }
     }
 
@@ -203,9 +232,47 @@ extension IncompatibleSchema {
     fileprivate func named(_ configuration: Server.Configuration) -> IncompatibleSchema {
         var named = self
         named.schemaName = configuration.documents.map(\.name).joined(separator: ", ")
-        if case .directory(let directory, _) = configuration.storage.place {
-            named.logName = directory
+        switch configuration.storage.place {
+        case .memory: break
+        case .directory(let directory, _): named.logName = directory
+        case .cluster(let place): named.logName = "\(place.journal)"
         }
         return named
+    }
+}
+
+extension Server.Configuration {
+    /// The options of a store in files, with what the server needs.
+    fileprivate func complete(
+        _ options: EventStoreOptions, of directory: String, _ logger: Logger
+    ) -> EventStoreOptions {
+        var options = options
+        // A commit is two events, nearly always.
+        options.tail = HistoryTail.Limits(
+            events: 2 * UInt64(limits.recentCommits), bytes: RecentCommits.byteLimit)
+        options.onCheckpoint = { [onCheckpoint = options.onCheckpoint] outcome in
+            onCheckpoint?(outcome)
+            if case .failure(let error) = outcome { logger.noteMissing(error) }
+        }
+        options.log.onDamage = { [onDamage = options.log.onDamage] damage in
+            onDamage?(damage)
+            logger.error(
+                """
+                The log is damaged in \(damage). Nothing was changed; \
+                `relay log verify \(directory)` says more.
+                """)
+        }
+        return options
+    }
+}
+
+extension Event {
+    /// The events as they are in the log once they are appended.
+    static func appended(_ events: [NewEvent], after sequence: UInt64) -> [Event] {
+        zip(1..., events).map { number, event in
+            Event(
+                sequence: sequence + UInt64(number), timeMicroseconds: event.timeMicroseconds,
+                body: event.body)
+        }
     }
 }

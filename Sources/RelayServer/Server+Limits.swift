@@ -62,6 +62,11 @@ extension Server.Configuration {
                 throw refuse("webTokens.viewerClaim is empty: no claim says who it is")
             }
         }
+        if case .cluster(let place) = storage.place, place.advertised == nil,
+            ClusterPlace.isEverywhere(host)
+        {
+            throw refuse("other servers of the cluster cannot connect to \(host); advertise an address")
+        }
         guard 1...64 ~= loops else { throw refuse("loops must be from 1 to 64, not \(loops)") }
         for (name, limit) in limits.counts where limit < 0 {
             throw refuse("limits.\(name) must not be negative, but is \(limit)")

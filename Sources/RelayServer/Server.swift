@@ -169,6 +169,7 @@ public final class Server: Sendable {
         enum Place: Sendable {
             case memory
             case directory(String, EventStoreOptions)
+            case cluster(ClusterPlace)
         }
 
         let place: Place
@@ -194,6 +195,8 @@ public final class Server: Sendable {
     public let explorerURL: String?
     private let service: GraphQLService
     private let store: OpenStore
+    /// Nil if it is alone.
+    private let node: ClusterNode?
     /// About the history, and of the explorer: whatever waits for its turn or takes long.
     private let giveUpQuestions: @Sendable () -> Void
     private let fetchedKeys: KeyURL?
@@ -220,6 +223,7 @@ public final class Server: Sendable {
         // start at the same moment both may bind; one of them then hears of it when it begins to listen.
         let sockets = try ListeningSockets(host: configuration.host, port: configuration.port)
         do {
+            let configuration = configuration.completed(listeningOn: sockets.port)
             let loops = try await NetworkLoops.start(configuration.loops)
             do {
                 let keys = try await configuration.webTokens?.makeKeys(on: loops, logger)
@@ -245,12 +249,15 @@ public final class Server: Sendable {
         _ sockets: ListeningSockets, descriptors: Int, _ logger: Logger
     ) async throws -> Server {
         let (store, folded) = try await OpenStore.open(configuration, logger: logger)
+        var link: LeaderLink?
         do {
+            link = try configuration.makeLink(for: store, logger)
             return try await listen(
-                configuration, keys, store, folded, loops, sockets, descriptors: descriptors,
-                logger)
+                configuration, keys, store, folded, link, loops, sockets,
+                descriptors: descriptors, logger)
         } catch {
             await (keys as? KeyURL)?.stop()
+            await link?.stop()
             // They may still have something for the store.
             await loops.stop()
             await store.close()
@@ -260,8 +267,8 @@ public final class Server: Sendable {
 
     private static func listen(
         _ configuration: Configuration, _ keys: (any KeySource)?, _ store: OpenStore,
-        _ folded: OpenStore.Folded, _ loops: NetworkLoops, _ sockets: ListeningSockets,
-        descriptors: Int, _ logger: Logger
+        _ folded: OpenStore.Folded, _ link: LeaderLink?, _ loops: NetworkLoops,
+        _ sockets: ListeningSockets, descriptors: Int, _ logger: Logger
     ) async throws -> Server {
         let authentication = configuration.makeAuthentication(keys, logger)
             .keeping(claims: store.schemaService.access.mentionedClaims)
@@ -276,7 +283,7 @@ public final class Server: Sendable {
             snapshot: folded.snapshot, tail: folded.tail,
             inputs: EngineInputs(now: WallClock.microseconds),
             limits: configuration.limits.engine, persisted: configuration.persisted,
-            logger: logger,
+            forwarder: link?.forwarder, logger: logger,
             onDurable: { store.noteDurable($0) },
             deliver: { loops.deliver($0) }, settle: { await loops.settle() })
         for (id, error) in service.persistedMistakes() {
@@ -286,7 +293,9 @@ public final class Server: Sendable {
         let desk = HistoryDesk(
             HistoryDesk.Limits(pastEvents: configuration.limits.pastEvents), logger: logger
         ) { () throws(EventStoreError) in try store.history() }
-        let metrics = Metrics(service, journal: store.file, keys: fetchedKeys, history: desk)
+        let node = link.flatMap { configuration.makeNode(store, service, $0, logger) }
+        let metrics = Metrics(
+            service, journal: store.file, keys: fetchedKeys, history: desk, node: node)
         let history = HistoryPages(
             desk, authentication: configuration.makeAuthentication(keys, logger),
             claim: configuration.historyClaim)
@@ -303,7 +312,7 @@ public final class Server: Sendable {
                     for: authentication, listeningOn: configuration.host,
                     allowing: configuration.allowedHosts),
                 origins: configuration.origins, metrics: metrics, history: history,
-                explorer: explorer, limits: configuration.limits.socket, logger: logger)
+                explorer: explorer, node: node, limits: configuration.limits.socket, logger: logger)
         }
         for front in fronts { front.start() }
         var listening = configuration.listening
@@ -331,18 +340,21 @@ public final class Server: Sendable {
             desk.stop()
             explorer?.stop()
         }
-        return Server(configuration, service, store, stopHelp, fetchedKeys, loops, http, logger)
+        node?.start()
+        return Server(
+            configuration, service, store, node, stopHelp, fetchedKeys, loops, http, logger)
     }
 
     private init(
         _ configuration: Configuration, _ service: GraphQLService, _ store: OpenStore,
-        _ giveUpQuestions: @escaping @Sendable () -> Void, _ fetchedKeys: KeyURL?,
+        _ node: ClusterNode?, _ giveUpQuestions: @escaping @Sendable () -> Void, _ fetchedKeys: KeyURL?,
         _ loops: NetworkLoops, _ http: HTTPServer,
         _ logger: Logger
     ) {
         self.logger = logger
         self.service = service
         self.store = store
+        self.node = node
         self.giveUpQuestions = giveUpQuestions
         self.fetchedKeys = fetchedKeys
         self.loops = loops
@@ -367,6 +379,7 @@ public final class Server: Sendable {
         await fetchedKeys?.stop()
         // Half of the time, so that what is left is enough to close connections in order.
         await service.finishMutations(within: stopDeadline / 2)
+        await node?.stop()
         // Their answers are handed to the connections before those are closed.
         await loops.settle()
         await http.stop(within: max(deadline - .now, .zero))

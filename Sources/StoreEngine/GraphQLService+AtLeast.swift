@@ -5,8 +5,23 @@ import GraphQLExecution
 
 extension GraphQLService {
     func isReached(_ cursor: StreamCursor) -> Bool {
+        isOfThisHistory(cursor) && cursor.sequence <= durable.snapshot.sequence
+    }
+
+    /// What a stream waits for before it begins: the state that it asks for, and, where other servers give cursors too,
+    /// the one that it resumes behind.
+    func cursorToReach(_ relay: RelayExtensions) -> StreamCursor? {
+        let resumed =
+            leadership.isShared
+            ? relay.resume.flatMap(StreamCursor.init).flatMap { isOfThisHistory($0) ? $0 : nil }
+            : nil
+        guard let resumed else { return relay.atLeast }
+        guard let atLeast = relay.atLeast else { return resumed }
+        return atLeast.sequence < resumed.sequence && isOfThisHistory(atLeast) ? resumed : atLeast
+    }
+
+    private func isOfThisHistory(_ cursor: StreamCursor) -> Bool {
         cursor.storeID == identity.storeID && cursor.epoch == identity.epoch
-            && cursor.sequence <= durable.snapshot.sequence
     }
 
     /// Waits until the state has reached a cursor, which another server of the same journal may have given.
@@ -15,7 +30,7 @@ extension GraphQLService {
         for cursor: StreamCursor?, _ goOn: @escaping @Sendable (ExecutionError?) -> Void
     ) {
         guard let cursor, !isReached(cursor) else { return goOn(nil) }
-        guard cursor.storeID == identity.storeID, cursor.epoch == identity.epoch else {
+        guard isOfThisHistory(cursor) else {
             return goOn(
                 ExecutionError(
                     "extensions.relay.atLeast is a cursor of another history.", code: .badUserInput)
@@ -36,7 +51,7 @@ extension ExecutionError {
     fileprivate static func behind(_ cursor: StreamCursor, after time: Duration) -> ExecutionError {
         ExecutionError(
             """
-            This server has not reached the event that extensions.relay.atLeast names within \
+            This server has not reached event \(cursor.sequence), which the cursor of the request names, within \
             \(time.components.seconds) seconds. Nothing was executed; try again, or ask another server.
             """, code: .behind)
     }

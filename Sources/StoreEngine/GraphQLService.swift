@@ -151,6 +151,9 @@ package final class GraphQLService: Sendable {
     /// again.
     package var snapshotForNextStart: Snapshot { recent.base }
 
+    /// The state after an event, if it is in memory.
+    package func recentSnapshot(at sequence: UInt64) -> Snapshot? { recent.snapshot(at: sequence) }
+
     /// The current durable state.
     package var snapshot: Snapshot { durable.snapshot }
 
@@ -197,7 +200,8 @@ package final class GraphQLService: Sendable {
 
     /// The request's operation, if its document was seen before and the request is within the limits.
     package func findPrepared(_ request: GraphQLRequest) -> PreparedOperation? {
-        operations.find(request, storedRecords: knownRecords(to: request.identity))
+        if request.isForwarded { return operations.find(accepted: request) }
+        return operations.find(request, storedRecords: knownRecords(to: request.identity))
     }
 
     /// How many records there are, as far as whoever asks may know: the limit on estimates tells nothing of the others.
@@ -231,6 +235,7 @@ package final class GraphQLService: Sendable {
     /// - Throws: what is wrong with the document, or `LIMIT_EXCEEDED`; nothing has been executed.
     package func prepare(_ request: GraphQLRequest) throws(ExecutionErrors) -> PreparedOperation {
         do throws(ExecutionErrors) {
+            if request.isForwarded { return try operations.operation(ofAccepted: request) }
             return try operations.operation(
                 for: request, storedRecords: knownRecords(to: request.identity))
         } catch {
@@ -339,7 +344,7 @@ package final class GraphQLService: Sendable {
     package func subscribe(
         _ ready: ReadyRequest, sink: any SubscriptionSink
     ) throws(ExecutionErrors) {
-        guard let cursor = ready.relay.atLeast, !isReached(cursor) else {
+        guard let cursor = cursorToReach(ready.relay), !isReached(cursor) else {
             return try subscribeNow(ready, sink)
         }
         wait(for: cursor) { [self, deliver] error in
@@ -464,21 +469,39 @@ package final class GraphQLService: Sendable {
             request, sequence, through: durable.snapshot.sequence, answer: answer)
     }
 
+    /// How often a mutation is tried again because the server that had it stopped to lead.
+    private static let retriesOfOvertaken = 8
+
+    /// - Parameter retries: how often it has been overtaken.
     private func mutate(
-        _ ready: ReadyRequest, answer: @escaping @Sendable (Outcome) -> Void
+        _ ready: ReadyRequest, retries: Int = 0, answer: @escaping @Sendable (Outcome) -> Void
     ) {
         if let mutationRefusal {
             return answer(.refused([ExecutionError(mutationRefusal, code: .forbidden)]))
         }
-        if let forward = leadership.forward {
-            return self.forward(withText(ready.request, of: ready.operation), by: forward, answer)
+        let isForwarded = ready.request.isForwarded
+        let settle: @Sendable (Outcome) -> Void = { [self] outcome in
+            if case .overtaken = outcome, leadership.isShared, !isForwarded,
+                retries < Self.retriesOfOvertaken
+            {
+                // Nothing was changed: whoever leads now carries it out.
+                return mutate(ready, retries: retries + 1, answer: answer)
+            }
+            answer(outcome)
         }
-        let refusal = writer.post(
-            MutationRequest(
-                operation: ready.operation, variables: ready.request.variables,
-                mutationID: ready.relay.mutationID, identity: ready.request.identity,
-                optimisticResponse: ready.relay.optimisticResponse.map(JSONValue.object),
-                answer: answer), byteCount: ready.byteCount)
+        let refusal: MutationsInProgress.Refusal?
+        if let forward = leadership.forward {
+            // Two servers must not hand it to each other.
+            if isForwarded { return answer(.overtaken) }
+            refusal = self.forward(ready, by: forward, settle)
+        } else {
+            refusal = writer.post(
+                MutationRequest(
+                    operation: ready.operation, variables: ready.request.variables,
+                    mutationID: ready.relay.mutationID, identity: ready.request.identity,
+                    optimisticResponse: ready.relay.optimisticResponse.map(JSONValue.object),
+                    answer: settle), byteCount: ready.byteCount)
+        }
         switch refusal {
         case nil: break
         case .closed?: answer(.stopping)
@@ -486,6 +509,27 @@ package final class GraphQLService: Sendable {
             let message = "Too many mutations are in progress; this one was not carried out."
             answer(.refused([ExecutionError(message, code: .overloaded)]))
         }
+    }
+
+    /// Hands a mutation on, and answers when this server's own state has reached the answer's event: whoever asks here
+    /// next sees what the mutation did.
+    private func forward(
+        _ ready: ReadyRequest, by forward: MutationForwarder,
+        _ answer: @escaping @Sendable (Outcome) -> Void
+    ) -> MutationsInProgress.Refusal? {
+        if let refusal = inProgress.begin(ready.byteCount) { return refusal }
+        let settle: @Sendable (Outcome) -> Void = { [inProgress] outcome in
+            answer(outcome)
+            inProgress.end(ready.byteCount)
+        }
+        forward(withText(ready.request, of: ready.operation)) { [self] outcome in
+            guard case .executed(let response) = outcome,
+                let cursor = response.cursor.flatMap(StreamCursor.init)
+            else { return settle(outcome) }
+            // It has been carried out: late is better than not at all.
+            wait(for: cursor) { _ in settle(outcome) }
+        }
+        return nil
     }
 }
 

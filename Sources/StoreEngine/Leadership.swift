@@ -5,7 +5,7 @@ import Threads
 /// Sends a mutation to the server that appends to the journal.
 ///
 /// The answer is called once: with that server's response, whose cursor says which event it needs, or with what is
-/// known when there is none.
+/// known when there is none. `overtaken` means that it may be carried out now, by whoever leads then.
 package typealias MutationForwarder =
     @Sendable (
         _ request: GraphQLRequest, _ answer: @escaping @Sendable (Outcome) -> Void
@@ -18,8 +18,13 @@ package typealias MutationForwarder =
 final class Leadership: Sendable {
     /// Nil while this server leads.
     private let forwarder: Lock<MutationForwarder?>
+    /// Whether other servers append to the journal, too.
+    let isShared: Bool
 
-    init(following forwarder: MutationForwarder? = nil) { self.forwarder = Lock(forwarder) }
+    init(following forwarder: MutationForwarder? = nil) {
+        self.forwarder = Lock(forwarder)
+        isShared = forwarder != nil
+    }
 
     /// Where mutations go; nil if this server carries them out.
     var forward: MutationForwarder? { forwarder.withLock { $0 } }
@@ -59,19 +64,4 @@ extension GraphQLService {
 
     /// From now on mutations are handed on. Those on their way to the journal are answered as it says.
     package func followOthers(_ forward: @escaping MutationForwarder) { leadership.set(forward) }
-
-    /// Hands a mutation on, and answers when this server's own state has reached the answer's event: whoever asks here
-    /// next sees what the mutation did.
-    func forward(
-        _ request: GraphQLRequest, by forward: MutationForwarder,
-        _ answer: @escaping @Sendable (Outcome) -> Void
-    ) {
-        forward(request) { [self] outcome in
-            guard case .executed(let response) = outcome,
-                let cursor = response.cursor.flatMap(StreamCursor.init)
-            else { return answer(outcome) }
-            // It has been carried out: late is better than not at all.
-            wait(for: cursor) { _ in answer(outcome) }
-        }
-    }
 }

@@ -99,8 +99,14 @@ package final class OperationCache: Sendable {
         return entry.operation
     }
 
-    /// The operation of a stream's request, which was measured when it was accepted; its estimate may have grown since, with
-    /// the store.
+    /// The operation of an accepted request, if it was prepared before.
+    /// - Parameter request: with the text of its document.
+    func find(accepted request: GraphQLRequest) -> PreparedOperation? {
+        find(Key(request))?.operation
+    }
+
+    /// The operation of a request that was measured when it was accepted: a stream's, whose estimate may have grown since,
+    /// with the store, or one that another server has handed on.
     /// - Parameter request: with the text of its document.
     func operation(
         ofAccepted request: GraphQLRequest

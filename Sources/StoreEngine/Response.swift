@@ -144,6 +144,8 @@ package enum Outcome: Sendable {
     /// A mutation that arrived while the server was stopping; nothing happened. Closing the connection tells
     /// the client to send the mutation again; without a connection to close, this is an error.
     case stopping
+    /// A mutation whose events the journal has refused, because another server appends to it; nothing happened.
+    case overtaken
 
     /// The outcome as a separate response.
     package var response: Response {
@@ -151,11 +153,17 @@ package enum Outcome: Sendable {
         case .executed(let response): response
         case .refused(let errors): Response(refused: errors)
         case .stopping: Response(refused: Self.stoppingErrors)
+        case .overtaken: Response(refused: Self.overtakenErrors)
         }
     }
 
     package static let stoppingErrors = [
         ExecutionError(
             "The server is stopping. Nothing was changed; try again later.", code: .overloaded)
+    ]
+
+    package static let overtakenErrors = [
+        ExecutionError(
+            "Another server has taken over. Nothing was changed; send it again.", code: .overloaded)
     ]
 }

@@ -225,6 +225,10 @@ private final class Node: ClusterDelegate {
         }
     }
 
+    var stateMark: CheckpointMark? { nil }
+
+    func prepareToLead() {}
+
     func lead() {
         state.update { $0.isLeading = true }
         if sequence == 0 {

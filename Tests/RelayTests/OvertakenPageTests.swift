@@ -121,7 +121,7 @@ import TodoFixtures
         let pages = PaginationResource(list, environment: environment)
         let load = Task { while pages.hasNext { try await pages.loadNext(3) } }
         for execution in 1...3 {
-            await eventually { executionCount == execution }
+            await eventually { executionCount == execution && environment.mostRecent != nil }
             let request = try #require(environment.mostRecent)
             request.nextValue(
                 #"{"data":{"node":{"__typename":"User","id":"U"}},"hasNext":true}"#)

@@ -172,6 +172,7 @@ final class SimulatedSocket: @unchecked Sendable {
         case .refused(let errors): fail(operation, errors)
         // The end of the connection is the answer.
         case .stopping: break
+        case .overtaken: fail(operation, Outcome.overtakenErrors)
         }
     }
 

@@ -82,7 +82,7 @@ extension Simulation {
             case .refused(let errors):
                 if isRefusal(errors, [.overloaded, .storageFull]) { return }
                 violate("a stranger was refused because of \(id): \(errors)")
-            case .stopping: break
+            case .stopping, .overtaken: break
             case .executed(let response):
                 let data = (try? JSONValue(parsing: response.bytes))?["data"]
                 if data?["addTodo"]?["todo"]?["text"]?.string == text { return }
@@ -114,7 +114,7 @@ extension Simulation {
             case .refused(let errors):
                 if isRefusal(errors, [.mutationIDReused, .overloaded, .storageFull]) { return }
                 violate("\(id) was given to another mutation, which was answered \(errors)")
-            case .stopping: break
+            case .stopping, .overtaken: break
             case .executed:
                 violate("\(id) was given to another mutation, which was carried out")
             }

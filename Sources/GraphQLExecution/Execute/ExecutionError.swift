@@ -58,6 +58,8 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable {
     package static let mutationIDReused = ErrorCode(rawValue: "MUTATION_ID_REUSED")
     package static let mutationIDTooOld = ErrorCode(rawValue: "MUTATION_ID_TOO_OLD")
     package static let overloaded = ErrorCode(rawValue: "OVERLOADED")
+    /// Between the servers of a cluster.
+    package static let notLeading = ErrorCode(rawValue: "NOT_LEADING")
     package static let behind = ErrorCode(rawValue: "BEHIND")
     package static let outcomeUnknown = ErrorCode(rawValue: "OUTCOME_UNKNOWN")
 }

@@ -135,4 +135,9 @@ private struct LocationCounter {
 package struct SourceLocation: Hashable, Sendable {
     package let line: Int
     package let column: Int
+
+    package init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
 }

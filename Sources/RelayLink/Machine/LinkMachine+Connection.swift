@@ -153,7 +153,7 @@ extension LinkMachine {
             return goOn(id, operation)
         }
         if operation.isMutation, isPutOff(operation, code) { return rest(id, operation) }
-        if code == "OVERLOADED", operation.canResume,
+        if code == "OVERLOADED" || code == "BEHIND", operation.canResume,
             options.retry.allowsAnotherAttempt(afterFailures: operation.endingCount + 1)
         {
             // Nothing was done, and the cursor stays good.

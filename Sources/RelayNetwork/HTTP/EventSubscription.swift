@@ -84,7 +84,7 @@ struct EventSubscription: Sendable {
             lastEventID = cursor
             isOverloaded = false
             return true
-        case "OVERLOADED":
+        case "OVERLOADED", "BEHIND":
             guard canResume, retry.allowsAnotherAttempt(afterFailures: endingCount + 1) else {
                 return false
             }

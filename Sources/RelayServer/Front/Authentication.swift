@@ -163,7 +163,7 @@ struct Authentication: Sendable {
     }
 
     /// Equality in a time that depends on the length of what was given alone.
-    private static func equalInConstantTime(_ secret: [UInt8], _ given: [UInt8]) -> Bool {
+    static func equalInConstantTime(_ secret: [UInt8], _ given: [UInt8]) -> Bool {
         var difference: UInt8 = secret.count == given.count ? 0 : 1
         for (index, byte) in given.enumerated() {
             difference |= byte ^ (index < secret.count ? secret[index] : 0)

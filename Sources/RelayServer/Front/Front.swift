@@ -19,6 +19,8 @@ final class Front: HTTPServerHandler {
     let history: HistoryPages
     /// Nil where it is not served.
     private let explorer: Explorer?
+    /// Nil unless the server is one of a cluster.
+    private let node: ClusterNode?
     let limits: SocketLimits
     let progress: ProgressNotices
     private let ended: EndedClients
@@ -27,7 +29,8 @@ final class Front: HTTPServerHandler {
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
         hosts: HostPolicy, origins: OriginPolicy, metrics: Metrics, history: HistoryPages,
-        explorer: Explorer? = nil, limits: SocketLimits, logger: Logger
+        explorer: Explorer? = nil, node: ClusterNode? = nil, limits: SocketLimits,
+        logger: Logger
     ) {
         self.service = service
         self.loop = loop
@@ -37,6 +40,7 @@ final class Front: HTTPServerHandler {
         self.metrics = metrics
         self.history = history
         self.explorer = explorer
+        self.node = node
         self.limits = limits
         self.logger = logger
         progress = ProgressNotices(after: limits.progressInterval) { service.deliveredCursor }
@@ -62,6 +66,12 @@ final class Front: HTTPServerHandler {
     }
 
     private func decide(on request: HTTPRequest) -> UpgradeDecision {
+        if let node, request.path == Self.path, request.subprotocol == GraphQLSocket.subprotocol,
+            node.key.isShown(in: request.headers)
+        {
+            return .accept(
+                socket(for: request, .admitted(.unrestricted), isOfNode: true, .ofNodes))
+        }
         guard hosts.admits(request) else { return .refuse(Self.foreignHost) }
         guard request.path == Self.path else {
             return .refuse(HTTPResponse(status: 404, text: Self.notFound(request)))
@@ -88,11 +98,18 @@ final class Front: HTTPServerHandler {
             }
             return .accept(EchoSocket())
         }
+        return .accept(socket(for: request, decision, limits))
+    }
+
+    private func socket(
+        for request: HTTPRequest, _ decision: Authentication.Decision, isOfNode: Bool = false,
+        _ limits: SocketLimits
+    ) -> GraphQLSocket {
         let peer = request.peerAddress
         let socket = GraphQLSocket(
             service, on: loop, authentication: authentication, decision: decision,
-            handshake: request.headers, mayBeNobody: hosts.admitsWithoutToken(request),
-            limits: limits
+            isOfNode: isOfNode, handshake: request.headers,
+            mayBeNobody: hosts.admitsWithoutToken(request), limits: limits
         ) { [progress, ended] socket, close in
             progress.remove(socket)
             if close.code == 1_013, !close.isFromPeer {
@@ -102,7 +119,7 @@ final class Front: HTTPServerHandler {
             }
         }
         progress.add(socket)
-        return .accept(socket)
+        return socket
     }
 
     // MARK: HTTP
@@ -208,13 +225,13 @@ final class Front: HTTPServerHandler {
         case "/healthz":
             return responder.respond(HTTPResponse(status: 200, text: "ok"))
         case "/readyz":
-            let (service, authentication) = (service, authentication)
+            let (service, authentication, node) = (service, authentication, node)
             // The log is open and folded before the port is; what is left is whether it takes mutations.
             Task.detached(priority: .high) {
                 let reason =
                     authentication.isWithoutKeys
                     ? "There are no keys for JSON Web Tokens."
-                    : await service.unreadiness()
+                    : await service.unreadiness() ?? node?.unreadiness
                 responder.respond(
                     HTTPResponse(status: reason == nil ? 200 : 503, text: reason ?? "ok"))
             }

@@ -116,6 +116,7 @@ struct GraphQLOverHTTP {
             case .executed: 200
             case .refused(let errors): errors.httpStatus
             case .stopping: Outcome.stoppingErrors.httpStatus
+            case .overtaken: Outcome.overtakenErrors.httpStatus
             }
         // A client that asks for the older type relies on 200 for every well-formed request.
         var answer = Self.answer(mediaType == .json ? 200 : status, outcome.response, as: mediaType)

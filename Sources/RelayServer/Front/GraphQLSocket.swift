@@ -49,6 +49,8 @@ final class GraphQLSocket: WebSocketHandler {
     /// The headers of the handshake, if they matter later on.
     private let handshake: HTTPHeaders
     private let mayBeNobody: Bool
+    /// The client is another server of the cluster, and hands mutations on.
+    private let isOfNode: Bool
     private let limits: SocketLimits
     private let expiry: TokenExpiry
     private let state: Lock<State>
@@ -60,7 +62,7 @@ final class GraphQLSocket: WebSocketHandler {
     ///   - onClose: called when the connection is gone.
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
-        decision: Authentication.Decision, handshake: HTTPHeaders = [:],
+        decision: Authentication.Decision, isOfNode: Bool = false, handshake: HTTPHeaders = [:],
         mayBeNobody: Bool = false, limits: SocketLimits,
         onClose: @escaping @Sendable (GraphQLSocket, WebSocketClose) -> Void
     ) {
@@ -68,6 +70,7 @@ final class GraphQLSocket: WebSocketHandler {
         self.loop = loop
         self.authentication = authentication
         self.mayBeNobody = mayBeNobody
+        self.isOfNode = isOfNode
         self.handshake = authentication.looksAtHandshakes ? handshake : [:]
         self.limits = limits
         self.onClose = onClose
@@ -210,7 +213,7 @@ final class GraphQLSocket: WebSocketHandler {
 
     private func start(_ operation: ServerConnection.Operation, _ payload: JSONObject) {
         // The connection is about to be closed, which says that nothing came of it.
-        if service.isStopping { return }
+        if service.isStopping, !isOfNode { return }
         guard !expiry.isOver,
             case .admitted(let identity, _) = state.withLock({ $0.decision })
         else { return perform { $0.forbid() } }
@@ -229,7 +232,10 @@ final class GraphQLSocket: WebSocketHandler {
                 throw .limitExceeded(
                     "A connection's operations can have \(limits.operationBytes) bytes at a time.")
             }
-            request = try GraphQLRequest(payload, from: identity)
+            request =
+                isOfNode
+                ? try GraphQLRequest(forwarded: payload)
+                : try GraphQLRequest(payload, from: identity)
         } catch {
             fail(operation, [error])
             return
@@ -482,9 +488,13 @@ final class GraphQLSocket: WebSocketHandler {
             perform { $0.complete(operation) }
         case .refused(let errors):
             fail(operation, errors)
-        case .stopping:
-            // As in `start`: the end of the connection is the answer.
-            break
+        case .stopping, .overtaken:
+            if isOfNode {
+                fail(operation, [.notLeading])
+            } else if case .overtaken = outcome {
+                fail(operation, Outcome.overtakenErrors)
+            }
+            // As in `start`: otherwise the end of the connection is the answer.
         }
     }
 
@@ -509,6 +519,12 @@ extension GraphQLSocket: ProgressListener {
         }
         if isDue { send(notice.ping) }
     }
+}
+
+extension ExecutionError {
+    /// For another server of the cluster: nothing was changed, and the one that leads now carries it out.
+    fileprivate static let notLeading = ExecutionError(
+        "This server does not carry out mutations now. Nothing was changed.", code: .notLeading)
 }
 
 extension GraphQLRequest {

@@ -1,3 +1,4 @@
+import Cluster
 import EventLog
 import EventStore
 import GraphQLExecution
@@ -24,12 +25,15 @@ final class Metrics: Sendable {
     /// Nil if none are fetched.
     private let keys: KeyURL?
     private let history: HistoryDesk?
+    /// Nil for a server that is alone.
+    private let node: ClusterNode?
     private let server = Lock(WeakServer())
 
     init(
         _ service: GraphQLService, journal: FileJournal?, keys: KeyURL? = nil,
-        history: HistoryDesk? = nil
+        history: HistoryDesk? = nil, node: ClusterNode? = nil
     ) {
+        self.node = node
         self.history = history
         self.service = service
         self.journal = journal
@@ -57,6 +61,7 @@ final class Metrics: Sendable {
         if let history { describe(history, &page) }
         if let journal { describe(journal, &page) }
         if let keys { describe(keys, &page) }
+        if let node { describe(node.status, &page) }
         describeProcess(&page)
         return page.text
     }
@@ -135,12 +140,27 @@ final class Metrics: Sendable {
             "relay_executions_saved_total",
             "Executions saved because equal subscriptions share one.", executions.saved)
         page.gauge(
-            "relay_lag_events", "Durable events that subscriptions have not been notified of.",
-            service.deliveryLag)
+            "relay_lag_events",
+            "Durable events, of the shared journal if there is one, that subscriptions have not been notified of.",
+            service.deliveryLag + (node?.status.lag ?? 0))
         page.counter(
             "relay_fold_seconds_total", "Carrying out mutations and folding what they wrote.",
             service.foldTime / .seconds(1))
         describe(service.accessCounts, &page)
+    }
+
+    private func describe(_ status: ClusterStatus, _ page: inout MetricsPage) {
+        let isWriter = if case .leader = status.role { true } else { false }
+        page.gauge(
+            "relay_role", "1 for what this server is in its cluster, else 0.",
+            [("role=\"writer\"", isWriter ? 1 : 0), ("role=\"follower\"", isWriter ? 0 : 1)])
+        page.gauge("relay_term", "The newest term that this server has heard of.", status.term)
+        page.gauge(
+            "relay_lag_seconds", "For how long this server has not had all of the journal, as far as it knows.",
+            status.lagTime / .seconds(1))
+        page.counter(
+            "relay_failovers_total", "Times that this server has become the writer.",
+            status.failovers)
     }
 
     private func describe(_ access: AccessRules.Counts, _ page: inout MetricsPage) {

@@ -17,6 +17,18 @@ struct SocketLimits: Sendable {
     var progressInterval: Duration = .seconds(15)
 }
 
+extension SocketLimits {
+    /// For other servers of the cluster, which send what they have accepted from their clients.
+    static let ofNodes: SocketLimits = {
+        var limits = SocketLimits()
+        limits.operations = 65_536
+        limits.operationBytes = 64 << 20
+        limits.requestsInProgress = 65_536
+        limits.streamQueueBytes = 16 << 20
+        return limits
+    }()
+}
+
 /// Decides when to read from a peer, which may ask for more than there is to be done at a time. Pure.
 ///
 /// What has been read already is still done, so that nothing is refused: the peer's own sending blocks.

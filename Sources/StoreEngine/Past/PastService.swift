@@ -111,6 +111,8 @@ package struct PastService: Sendable {
             throw PastMutationRefusal(errors.first?.message)
         case .stopping:
             throw PastMutationRefusal(Outcome.stoppingErrors.first?.message)
+        case .overtaken:
+            throw PastMutationRefusal(Outcome.overtakenErrors.first?.message)
         case .executed(let response):
             if response.hasErrors {
                 let errors = (try? JSONValue(parsing: response.bytes))?["errors"]

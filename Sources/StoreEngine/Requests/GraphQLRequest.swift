@@ -12,6 +12,9 @@ package struct GraphQLRequest: Sendable, Hashable {
     package var extensions: JSONObject
     /// Who asks.
     package var identity: Identity
+    /// Another server of the cluster has accepted it, and hands it on: it has the text of its document, which was
+    /// measured there.
+    package var isForwarded = false
 
     package init(
         query: String, operationName: String? = nil, variables: JSONObject = [:],

@@ -105,8 +105,7 @@ final class MutationWriter: Sendable {
 
     /// Goes on from a state that others have led to, and revokes mutations whose handlers waited elsewhere.
     func takeOver(from snapshot: Snapshot) {
-        let refusal = Outcome.refused([.overtaken])
-        for request in head.withLock({ $0.takeOver(from: snapshot) }) { request.answer(refusal) }
+        for request in head.withLock({ $0.takeOver(from: snapshot) }) { request.answer(.overtaken) }
         post(.revokeAbandoned)
     }
 
@@ -164,8 +163,8 @@ final class MutationWriter: Sendable {
         }
         onFailure(error, failed.count)
         if isAbandoned, error.code != .frozen, error.code != .closed { revokeLater() }
-        let refusal = Outcome.refused([ExecutionError(error)])
-        for request in failed { request.answer(refusal) }
+        let outcome = Outcome(error)
+        for request in failed { request.answer(outcome) }
     }
 
     /// Every turn revokes abandoned intents; if there is no other work, this schedules one.
@@ -261,34 +260,30 @@ private final class InFlight: Sendable {
     }
 }
 
-extension ExecutionError {
-    /// The error for a client whose mutation could not be made durable. It reveals nothing about the server's
+extension Outcome {
+    /// What a client is told whose mutation could not be made durable. It reveals nothing about the server's
     /// directories: the disk's error is in the server's log.
     init(_ error: JournalError) {
         switch error.code {
-        case .storageFull: self = .storageFull
+        case .storageFull: self = .refused([.storageFull])
         case .overtaken: self = .overtaken
         case .busy, .backlogFull:
-            self.init(
-                "The server's disk is behind. Nothing was changed; try again later.",
-                code: .overloaded)
+            let message = "The server's disk is behind. Nothing was changed; try again later."
+            self = .refused([ExecutionError(message, code: .overloaded)])
         case .refused:
-            self.init(
-                "The log cannot take what this would write. Nothing was changed.",
-                code: .limitExceeded)
+            let message = "The log cannot take what this would write. Nothing was changed."
+            self = .refused([ExecutionError(message, code: .limitExceeded)])
         case .frozen, .closed:
-            self.init(
-                """
+            let message = """
                 The server can no longer write its log. Whether this was carried out will be known \
                 after a restart; with the same mutationId it is carried out once.
-                """, code: .outcomeUnknown)
+                """
+            self = .refused([ExecutionError(message, code: .outcomeUnknown)])
         }
     }
+}
 
-    static var overtaken: ExecutionError {
-        ExecutionError(
-            "Another server has taken over. Nothing was changed; send it again.", code: .overloaded)
-    }
+extension ExecutionError {
 
     static var storageFull: ExecutionError {
         ExecutionError(

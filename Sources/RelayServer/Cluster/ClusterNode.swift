@@ -1,0 +1,126 @@
+import Cluster
+import EventLog
+import Logging
+@_spi(Rooms) import RelayRecords
+import SharedJournal
+import StoreEngine
+import Threads
+import WebSocketIO
+
+/// What makes a server one of a cluster: it follows the journal, leads when it is its turn, and hands mutations on when it
+/// is not.
+final class ClusterNode: ClusterDelegate {
+    /// What other servers of the cluster show.
+    let key: ClusterKey
+    private let place: ClusterPlace
+    private let member: ClusterMember
+    private let store: OpenStore
+    private let service: GraphQLService
+    private let link: LeaderLink
+    private let marks: StateMarks
+    private let logger: Logger
+
+    init(
+        _ place: ClusterPlace, _ member: ClusterMember, _ store: OpenStore,
+        _ service: GraphQLService, _ link: LeaderLink, _ logger: Logger
+    ) {
+        self.place = place
+        self.member = member
+        key = ClusterKey(member.history.clusterKey)
+        self.store = store
+        self.service = service
+        self.link = link
+        self.logger = logger
+        marks = StateMarks(of: service)
+    }
+
+    func start() { member.start(self) }
+
+    /// Ends its part in the cluster; another server may lead at once.
+    func stop() async {
+        try? await onThreadOfItsOwn { [member] in member.stop() }
+        await link.stop()
+    }
+
+    var status: ClusterStatus { member.status }
+
+    /// Why no clients should be sent here; nil if they are welcome.
+    var unreadiness: String? {
+        let status = member.status
+        if status.lag > place.lagLimit {
+            return "This server is \(status.lag) events behind the journal."
+        }
+        if status.lastError != nil, status.lagTime > member.options.lease {
+            return "The journal cannot be reached."
+        }
+        return nil
+    }
+
+    // MARK: ClusterDelegate
+
+    var sequence: UInt64 { service.snapshot.sequence }
+
+    var hasRoomToFollow: Bool { service.hasRoomToFollow }
+
+    var stateMark: CheckpointMark? { marks.newest() }
+
+    func follow(_ events: [Event]) throws { try service.follow(events) }
+
+    func prepareToLead() throws {
+        let snapshot = service.snapshot
+        let events = try store.events(missingIn: snapshot)
+        if events.isEmpty { return }
+        let outcome = Monitor<Result<UInt64, JournalError>?>(nil)
+        store.journal.append(events, expecting: snapshot.sequence) { result in
+            outcome.update { $0 = result }
+        }
+        _ = try outcome.wait { $0 }.get()
+        try service.follow(Event.appended(events, after: snapshot.sequence))
+    }
+
+    func lead() {
+        service.lead()
+        link.lead()
+    }
+
+    func followOthers(leader: String?) {
+        // The link first: it must not take what arrives from now on for its own.
+        link.follow(leader.flatMap(ServerAddress.init(url:)))
+        service.followOthers(link.forwarder)
+    }
+
+    func fail(_ reason: String) {
+        logger.critical("This server can no longer follow the journal. \(reason)")
+        place.onFailure(reason)
+    }
+}
+
+extension Server.Configuration {
+    /// The same, with what follows from where the server listens.
+    func completed(listeningOn port: Int) -> Server.Configuration {
+        guard case .cluster(let place) = storage.place else { return self }
+        let name = host.contains(":") ? "[\(host)]" : host
+        var completed = self
+        completed.storage = Server.Storage(
+            place: .cluster(
+                place.completed(listeningOn: "\(tls == nil ? "ws" : "wss")://\(name):\(port)")))
+        return completed
+    }
+
+    /// - Throws: `IOError`.
+    func makeLink(for store: OpenStore, _ logger: Logger) throws -> LeaderLink? {
+        guard let member = store.member else { return nil }
+        return LeaderLink(
+            on: try IOLoop.start(), key: ClusterKey(member.history.clusterKey),
+            messageBytes: limits.messageBytes, report: { logger.warning("\($0)") })
+    }
+
+    func makeNode(
+        _ store: OpenStore, _ service: GraphQLService, _ link: LeaderLink, _ logger: Logger
+    ) -> ClusterNode? {
+        guard case .cluster(let place) = storage.place, let member = store.member else {
+            return nil
+        }
+        return ClusterNode(place, member, store, service, link, logger)
+    }
+}

@@ -1,0 +1,103 @@
+import Cluster
+import EventLog
+import EventStore
+import Logging
+import RelayRecords
+import SharedJournal
+import WebSocketIO
+
+/// Where a server of a cluster keeps its data: a journal that it shares, and a directory with its copy.
+struct ClusterPlace: Sendable {
+    let journal: JournalAddress
+    /// Of the verified copy.
+    let directory: String
+    var storeOptions = EventStoreOptions()
+    /// Nil: what it is reached by.
+    var node: String?
+    /// `ws://HOST:PORT` or `wss://…`; nil: what is listened on.
+    var advertised: String?
+    /// Events that it may be behind and still be ready.
+    var lagLimit: UInt64 = 1_000
+    /// Told why the server cannot go on.
+    var onFailure: @Sendable (String) -> Void = { _ in }
+
+    /// Why other servers and clients could not use an address; nil if they can.
+    static func objection(toAdvertising text: String) -> String? {
+        guard text.hasPrefix("ws://") || text.hasPrefix("wss://"),
+            let address = ServerAddress(url: text)
+        else { return "\"\(text)\" is not ws://HOST:PORT or wss://HOST:PORT" }
+        return isEverywhere(address.host)
+            ? "\(address.host) is no address that others can connect to" : nil
+    }
+
+    /// Whether listening on a host means all addresses of the machine.
+    static func isEverywhere(_ host: String) -> Bool { ["0.0.0.0", "::"].contains(host) }
+
+    /// The same, with everything that was left out.
+    /// - Parameter url: `ws://HOST:PORT` of what is listened on.
+    func completed(listeningOn url: String) -> ClusterPlace {
+        var place = self
+        let advertised = advertised ?? url
+        place.advertised = advertised
+        place.node = node ?? advertised.split(separator: "/").last.map(String.init) ?? advertised
+        return place
+    }
+
+    /// Brings the copy up to date, and opens it. An empty journal gets its first events. Blocks.
+    /// - Parameter first: makes those.
+    func join(
+        _ indexes: [IndexDefinition], _ storeOptions: EventStoreOptions, _ logger: Logger,
+        first: (Snapshot) throws -> [NewEvent]
+    ) throws -> (member: ClusterMember, opened: EventStore) {
+        let options = MemberOptions(
+            journal: journal, node: node ?? "", address: advertised ?? "")
+        while true {
+            let (member, opened) = try ClusterMember.join(
+                options, directory: directory, indexes: indexes, storeOptions: storeOptions,
+                report: { logger.notice("\($0)") })
+            if opened.snapshot.sequence > 0 { return (member, opened) }
+            defer { opened.journal.close() }
+            try member.found(first(opened.snapshot))
+        }
+    }
+}
+
+extension Server.Storage {
+    /// In a journal that several servers share: a PostgreSQL database. One of them carries out mutations at a time, and the
+    /// others follow it; if it is lost, another one takes over (docs/cluster.md).
+    ///
+    /// - Parameters:
+    ///   - url: `postgres://USER@HOST/DATABASE`, as docs/cluster.md has it.
+    ///   - directory: of this server's copy of the journal. It is made if need be.
+    ///   - node: the server's name, which no other has; nil: the address that is advertised.
+    ///   - advertised: `ws://HOST:PORT` or `wss://HOST:PORT`, by which the other servers reach this one; nil: what it
+    ///     listens on.
+    ///   - maxLag: events that the server may be behind; `/readyz` answers 503 if it is further behind.
+    /// - Throws: what is wrong with the addresses, or that libpq is missing.
+    public static func journal(
+        _ url: String, copy directory: String, node: String? = nil, advertised: String? = nil,
+        maxLag: UInt64 = 1_000
+    ) throws -> Server.Storage {
+        try journal(
+            url, copy: directory, node: node, advertised: advertised, maxLag: maxLag
+        ) { _ in }
+    }
+
+    /// - Parameter onFailure: told why the server cannot go on.
+    package static func journal(
+        _ url: String, copy directory: String, node: String?, advertised: String?,
+        maxLag: UInt64, onFailure: @escaping @Sendable (String) -> Void
+    ) throws -> Server.Storage {
+        if let advertised, let objection = ClusterPlace.objection(toAdvertising: advertised) {
+            throw ConfigurationError(
+                description: "The server was not started: \(objection).")
+        }
+        var place = ClusterPlace(
+            journal: try JournalAddress(parsing: url), directory: directory, node: node,
+            advertised: advertised)
+        place.lagLimit = maxLag
+        place.onFailure = onFailure
+        place.storeOptions.log.onFreeze = { onFailure($0.message) }
+        return Server.Storage(place: .cluster(place))
+    }
+}
