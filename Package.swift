@@ -378,12 +378,11 @@ let package = Package(
         tests(
             of: "RelayServer",
             [
-                "CCrypto", "Digests", "EventLog", "EventStore", "GraphQLExecution",
+                "CCrypto", "Cluster", "Digests", "EventLog", "EventStore", "GraphQLExecution",
                 "GraphQLLanguage", "GraphQLTransportWS", "HTTPMessages", "JSONWebTokens",
-                "RelayArtifacts",
-                "RelayJSON", "RelayLink", "RelayRecords", "RelayStore", "ResultPatches",
-                "SchemaService", "StoreEngine", "Threads", "TodoMutations", "WebSocketIO",
-                "WebSocketTesting", logging,
+                "PostgreSQLTesting", "RelayArtifacts", "RelayJSON", "RelayLink", "RelayRecords",
+                "RelayStore", "ResultPatches", "SchemaService", "SharedJournal", "StoreEngine",
+                "Threads", "TodoMutations", "WebSocketIO", "WebSocketTesting", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",

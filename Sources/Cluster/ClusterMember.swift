@@ -14,6 +14,8 @@ import Threads
 package final class ClusterMember: Sendable {
     package let options: MemberOptions
     package let history: JournalHistory
+    /// Tells this run from others of the same name.
+    let instance = UInt64.random(in: 0..<1 << 62)
     private let journal: FileJournal
     private let state: Monitor<MemberState>
     private let abandonment: Abandonment
@@ -21,6 +23,8 @@ package final class ClusterMember: Sendable {
     private let delegate = Lock<WeakDelegate>(WeakDelegate())
     private let threads = Lock<[BlockingThread]>([])
     private let telling = Lock(())
+
+    private struct WeakMember: Sendable { weak var value: ClusterMember? }
 
     private struct WeakDelegate: Sendable { weak var value: (any ClusterDelegate)? }
 
@@ -40,20 +44,28 @@ package final class ClusterMember: Sendable {
         let connection = try JournalConnection(
             options.journal, timeouts: options.timeouts, abandonment: abandonment)
         defer { connection.close() }
-        let history = try connection.historyOrNew()
+        let history = try connection.historyOrNew { () throws(SharedJournalError) in
+            try JournalCopy(directory, fileSystem: storeOptions.fileSystem).isThere()
+        }
         try update(directory, storeOptions.fileSystem, connection, history, report)
         let state = Monitor(MemberState())
-        let overtaken = Monitor<(@Sendable (UInt64) -> Void)?>(nil)
-        let committer = MemberCommitter(state) { term in overtaken.withLock { $0 }?(term) }
+        let joined = Lock(WeakMember())
+        let committer = MemberCommitter(state) { term in
+            joined.withLock { $0.value }?.follow(after: term)
+        }
         var storeOptions = storeOptions
         // What a crash loses here is fetched again.
         storeOptions.log.durability = .batch
         storeOptions.log.shared = SharedHistory(
             storeID: history.storeID, epoch: history.epoch, committer: committer)
+        storeOptions.log.onFreeze = { [onFreeze = storeOptions.log.onFreeze] error in
+            onFreeze?(error)
+            joined.withLock { $0.value }?.fail(error.message)
+        }
         let store = try EventStore.open(directory, indexes: indexes, options: storeOptions)
         let member = ClusterMember(
             options, history, store.journal, state, abandonment, report)
-        overtaken.update { $0 = { [weak member] term in member?.follow(after: term) } }
+        joined.withLock { $0.value = member }
         return (member, store)
     }
 
@@ -102,21 +114,38 @@ package final class ClusterMember: Sendable {
         threads.withLock { $0 = started }
     }
 
-    /// Ends its threads, and the lease if it has it, so that the next leader need not wait. Appends that wait for the
-    /// journal end with an unknown outcome. Blocks; the store must be closed afterwards.
+    /// Ends its threads, and the lease if it has it, so that the next leader need not wait. An append that still waits for
+    /// the journal after ``stopPatience`` ends with an unknown outcome. Blocks; the store must be closed afterwards.
     package func stop() {
-        state.update { $0.isStopped = true }
+        let term = state.update { state in
+            state.isStopped = true
+            return state.role.term
+        }
+        // What is not on its way yet is refused, rather than cut off.
+        follow()
+        let deadline = ContinuousClock.now + Self.stopPatience
+        while let target, !target.isAside, .now < deadline,
+            abandonment.sleep(for: .milliseconds(1))
+        {}
         abandonment.abandon()
         for thread in threads.withLock({ $0 }) { thread.join() }
-        guard let term = state.withLock({ $0.role.term }) else { return }
-        follow(after: term)
-        // A connection of its own: the others have been given up.
+        leave(giveUp: term)
+    }
+
+    /// How long ``stop()`` waits for an append, and for PostgreSQL.
+    static let stopPatience = Duration.seconds(1)
+
+    /// On a connection of its own: the others have been given up.
+    private func leave(giveUp term: UInt64?) {
+        var timeouts = options.timeouts
+        timeouts.limit(to: Self.stopPatience)
         guard let last = try? Abandonment(),
             let connection = try? JournalConnection(
-                options.journal, timeouts: options.timeouts, abandonment: last)
+                options.journal, timeouts: timeouts, abandonment: last)
         else { return }
-        try? connection.giveUpLease(term: term, of: options.candidate)
-        connection.close()
+        defer { connection.close() }
+        if let term { try? connection.giveUpLease(term: term, of: options.candidate) }
+        try? connection.forget(node: options.node, instance: instance)
     }
 
     /// Gives an empty journal its first events, unless another node does. Returns when it has some; the store, which has
@@ -172,22 +201,21 @@ package final class ClusterMember: Sendable {
             lag: now.lag(of: sequence),
             lagTime: now.lastError == nil && now.lag(of: sequence) == 0
                 ? .zero : .now - now.caughtUpAt,
-            failovers: now.failovers, lastError: now.lastError)
+            failovers: now.failovers, lastError: now.lastError, failure: now.failure)
     }
 
     // MARK: For its threads
 
     var target: (any ClusterDelegate)? { delegate.withLock { $0.value } }
 
-    /// Gives up to lead, if this was its term.
+    /// Stops leading, if this was its term.
     func follow(after term: UInt64? = nil) {
         guard state.update({ $0.follow(after: term) }) else { return }
-        report("\(options.node) follows.")
         tellRole()
+        report("\(options.node) follows.")
     }
 
-    /// Tells the delegate who leads now. Whoever has changed that calls this afterwards, so the last one to be told hears
-    /// what is so.
+    /// Tells the delegate who leads now. Whoever has changed that calls this afterwards, so what it is told last is right.
     func tellRole() {
         telling.withLock { _ in
             let now = state.withLock { $0 }
@@ -199,19 +227,25 @@ package final class ClusterMember: Sendable {
         }
     }
 
-    /// Gives up to lead for a while: it cannot.
+    /// Stops leading for a while, because it cannot.
     func standBack(_ term: UInt64, because error: any Error) {
         state.update { $0.standsBackUntil = .now + options.lease * 2 }
         report("\(options.node) cannot lead. \(error)")
         follow(after: term)
     }
 
+    /// The node cannot go on: it stops leading, and takes no part any more.
     func fail(_ reason: String) {
         let isFirst = state.update { state in
-            defer { state.isStopped = true }
+            defer {
+                state.isStopped = true
+                state.failure = state.failure ?? reason
+            }
             return !state.isStopped
         }
         follow()
+        state.update { $0.hear(of: 0, leader: nil) }
+        tellRole()
         if isFirst { target?.fail(reason) }
     }
 }
@@ -223,8 +257,11 @@ extension ClusterMember {
 
     func say(_ sentence: String) { report(sentence) }
 
-    func connect() throws(SharedJournalError) -> JournalConnection {
-        try JournalConnection(options.journal, timeouts: options.timeouts, abandonment: abandonment)
+    func connect(
+        _ timeouts: PostgreSQLTimeouts? = nil
+    ) throws(SharedJournalError) -> JournalConnection {
+        try JournalConnection(
+            options.journal, timeouts: timeouts ?? options.timeouts, abandonment: abandonment)
     }
 }
 
@@ -244,12 +281,25 @@ package struct ClusterStatus: Sendable {
     package let failovers: Int
     /// Why it last could not reach the journal; nil since it could again.
     package let lastError: String?
+    /// Why it cannot go on; nil as long as it does.
+    package let failure: String?
 }
 
 extension JournalConnection {
     /// The history of the journal; a new one if there is none.
-    fileprivate func historyOrNew() throws(SharedJournalError) -> JournalHistory {
+    /// - Parameter hasLog: whether the directory of the copy has a log; then it is another's.
+    fileprivate func historyOrNew(
+        _ hasLog: () throws(SharedJournalError) -> Bool
+    ) throws(SharedJournalError) -> JournalHistory {
         if try history() == nil {
+            guard try !hasLog() else {
+                throw SharedJournalError(
+                    .noJournal,
+                    """
+                    There is no journal in \(address), and the directory of its copy has a log. `relay journal \
+                    import` makes a journal of that; for a new journal, give another --data.
+                    """)
+            }
             do throws(SharedJournalError) {
                 try create(JournalHistory(storeID: .random(), epoch: 1))
             } catch  where error.code == .conflict {

@@ -10,9 +10,13 @@ struct FollowLoop {
     private let member: ClusterMember
     /// Between two attempts to connect.
     private var pause = Self.shortestPause
+    /// Whether the connection is told of appends.
+    private var isListening = false
 
     private static let shortestPause = Duration.milliseconds(50)
     private static let longestPause = Duration.seconds(2)
+    /// Until the delegate is asked again whether it is aside.
+    private static let settlePause = Duration.milliseconds(1)
     /// Until subscriptions are asked again whether they have room.
     private static let roomPause = Duration.milliseconds(5)
 
@@ -30,10 +34,10 @@ struct FollowLoop {
             do {
                 let connection = try member.connect()
                 defer { connection.close() }
-                try connection.listen()
+                isListening = false
                 while !isStopped { try step(connection) }
-            } catch let error as SharedJournalError where error.isTemporary {
-                member.shared.update { $0.fail(error) }
+            } catch let error as any ClusterTrouble where error.isTemporary {
+                member.shared.update { $0.note(error) }
                 guard member.waits.sleep(for: pause) else { return }
                 pause = min(pause * 2, Self.longestPause)
             } catch {
@@ -45,11 +49,23 @@ struct FollowLoop {
     /// Takes what there is; waits for more if there is nothing.
     private mutating func step(_ connection: JournalConnection) throws {
         let role = member.shared.withLock { $0.role }
+        let isLeader = if case .leader = role { true } else { false }
+        if !isLeader {
+            // What was on its way when this node stopped leading is settled first, and published.
+            guard let target = member.target else { return }
+            guard target.isAside else {
+                _ = member.waits.sleep(for: Self.settlePause)
+                return
+            }
+        }
+        // Nobody else appends, and it need not be told of its own events.
+        if isLeader { return try waitAsLeader(connection) }
+        try listen(true, connection)
+        // Before the journal is asked, which then cannot have less.
+        let mine = member.copy.durableHead
         let head = try connection.head(of: member.history)
         pause = Self.shortestPause
-        let mine = member.copy.durableHead
         member.shared.update { $0.see(journal: head.sequence, node: mine.sequence) }
-        if case .leader = role { return try wait(connection) }
         guard head.sequence >= mine.sequence else {
             throw Behind(journal: head.sequence, node: mine.sequence)
         }
@@ -65,6 +81,23 @@ struct FollowLoop {
         }
     }
 
+    private mutating func waitAsLeader(_ connection: JournalConnection) throws {
+        try listen(false, connection)
+        let mine = member.copy.durableHead.sequence
+        member.shared.update { $0.see(journal: mine, node: mine) }
+        _ = member.shared.wait(milliseconds: 1_000) { state -> Bool? in
+            if case .leader = state.role, !state.isStopped { nil } else { true }
+        }
+    }
+
+    private mutating func listen(
+        _ listens: Bool, _ connection: JournalConnection
+    ) throws(SharedJournalError) {
+        if listens == isListening { return }
+        if listens { try connection.listen() } else { try connection.unlisten() }
+        isListening = listens
+    }
+
     private func wait(_ connection: JournalConnection) throws {
         _ = try connection.nextNotification(within: member.options.pollInterval)
     }
@@ -76,8 +109,6 @@ struct FollowLoop {
             guard member.waits.sleep(for: Self.roomPause) else { return false }
         }
         _ = try member.copy.adopt([frame])
-        // One of its own, from when it led, has been published already.
-        guard target.sequence < frame.sequences.upperBound else { return true }
         try target.follow(frame.storeEvents())
         return true
     }
@@ -94,7 +125,7 @@ struct FollowLoop {
         }
         do {
             try member.target?.prepareToLead()
-            member.shared.update { $0.prepared(for: term) }
+            guard member.shared.update({ $0.prepared(for: term) }) else { return }
             member.tellRole()
             member.say("\(member.options.node) leads, for term \(term).")
         } catch {
@@ -126,8 +157,19 @@ private struct Diverged: Error, CustomStringConvertible {
     }
 }
 
-extension SharedJournalError {
+/// What keeps a node from following.
+protocol ClusterTrouble: Error {
+    var message: String { get }
     /// Whether it may be otherwise when it is tried again.
+    var isTemporary: Bool { get }
+}
+
+extension EventStoreError: ClusterTrouble {
+    /// The copy's disk is full.
+    var isTemporary: Bool { code == .log(.storageFull) }
+}
+
+extension SharedJournalError: ClusterTrouble {
     var isTemporary: Bool {
         switch code {
         case .unavailable, .unsafeServer, .storageFull, .unknown, .noJournal: true

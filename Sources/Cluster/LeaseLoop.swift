@@ -5,13 +5,17 @@ import Threads
 
 /// Renews the lease of a node that leads, and raises the term when nobody's lease runs.
 ///
-/// The lease is a courtesy: it decides whom to leave alone. A leader that could not renew it in time stops to lead by
+/// The lease is a courtesy: it decides whom to leave alone. A leader that could not renew it in time stops leading by
 /// its own clock, so that clients are sent on; the journal's fence holds without that.
 struct LeaseLoop {
     private let member: ClusterMember
     private var connection: JournalConnection?
     /// When the lease that it holds ends, at the latest.
     private var leaseEnd: ContinuousClock.Instant?
+    /// Whether the journal knows of this run of the node.
+    private var hasTold = false
+    /// Since when it has the term and is not prepared to lead.
+    private var candidateSince: ContinuousClock.Instant?
 
     init(_ member: ClusterMember) { self.member = member }
 
@@ -28,16 +32,35 @@ struct LeaseLoop {
             let pause: Duration
             do throws(SharedJournalError) {
                 pause = try step()
+            } catch  where error.code == .conflict {
+                member.fail(error.message)
+                break
             } catch {
                 connection?.close()
                 connection = nil
-                member.shared.update { $0.fail(error) }
+                member.shared.update { $0.note(error) }
                 pause = options.lease / 10
             }
             if let leaseEnd, leaseEnd <= .now { lose() }
             guard member.waits.sleep(for: pause) else { break }
         }
         connection?.close()
+    }
+
+    /// For how long a node that says nothing is listed.
+    private static let memory = Duration.seconds(24 * 3_600)
+    /// So many leases it may take until a node that has the term leads.
+    private static let leasesToPrepare = 6
+
+    /// Whether it has the term for long, and does not lead: it is far behind, or cannot read the journal.
+    private mutating func isStuck() -> Bool {
+        guard member.shared.withLock({ $0.role.term != nil && !$0.isPrepared }) else {
+            candidateSince = nil
+            return false
+        }
+        let since = candidateSince ?? .now
+        candidateSince = since
+        return since + options.lease * Self.leasesToPrepare <= .now
     }
 
     private mutating func lose() {
@@ -49,6 +72,13 @@ struct LeaseLoop {
     private mutating func step() throws(SharedJournalError) -> Duration {
         let connection = try connected()
         if let term = member.shared.withLock({ $0.role.term }) {
+            if isStuck() {
+                member.standBack(
+                    term, because: Unprepared(time: options.lease * Self.leasesToPrepare))
+                leaseEnd = nil
+                try connection.giveUpLease(term: term, of: options.candidate)
+                return .zero
+            }
             let start = ContinuousClock.now
             guard try connection.renewLease(term: term, of: options.candidate) else {
                 lose()
@@ -63,8 +93,10 @@ struct LeaseLoop {
         let lease = try connection.lease()
         let term = try connection.term().term
         let isRunning = lease.map { $0.remaining > .zero && $0.term == term } ?? false
-        hear(of: term, leader: isRunning ? lease?.address : nil)
-        if let lease, isRunning { return min(lease.remaining, options.lease / 3) }
+        // Its own, from before: it does not follow itself.
+        let isOthers = isRunning && lease?.node != options.node
+        hear(of: term, leader: isOthers ? lease?.address : nil)
+        if let lease, isOthers { return min(lease.remaining, options.lease / 3) }
         if member.shared.withLock({ $0.standsBackUntil.map { $0 > .now } ?? false }) {
             return options.lease / 3
         }
@@ -75,11 +107,16 @@ struct LeaseLoop {
     private mutating func raise(
         after term: UInt64, _ connection: JournalConnection
     ) throws(SharedJournalError) -> Duration {
-        let patience = options.lease * Double.random(in: 0...0.1)
+        // Whoever has everything goes first.
+        let isBehind = member.status.lag > 0
+        let patience = options.lease * Double.random(in: isBehind ? 0.3...0.4 : 0...0.1)
         guard member.waits.sleep(for: patience) else { return .zero }
         let start = ContinuousClock.now
         do throws(SharedJournalError) {
-            let mine = try connection.raiseTerm(
+            // Its commits are those of every append: a term must not be lost.
+            let raising = try member.connect(timeouts)
+            defer { raising.close() }
+            let mine = try raising.raiseTerm(
                 after: term, by: options.candidate, respectsLease: true)
             leaseEnd = start + options.lease
             member.shared.update { $0.beCandidate(term: mine) }
@@ -101,20 +138,63 @@ struct LeaseLoop {
         if isNew { member.tellRole() }
     }
 
+    /// A leader that hears nothing has to know before its lease has long been over.
+    private var timeouts: PostgreSQLTimeouts {
+        var timeouts = options.timeouts
+        timeouts.limit(to: options.lease / 2)
+        return timeouts
+    }
+
     private mutating func connected() throws(SharedJournalError) -> JournalConnection {
         if let connection, connection.isOpen { return connection }
-        let new = try member.connect()
+        let new = try member.connect(timeouts)
+        // A lease need not survive the loss of PostgreSQL's machine, and must not wait for a standby.
+        try new.commitLocally()
         connection = new
         return new
     }
 
-    private func tell(_ connection: JournalConnection) throws(SharedJournalError) {
+    /// Another run of the name that goes on telling is another server.
+    private func checkName(_ connection: JournalConnection) throws(SharedJournalError) {
+        let time = options.lease / 2
+        guard let last = try connection.lastRun(of: options.node),
+            last.instance != member.instance, last.silence < time,
+            member.waits.sleep(for: time)
+        else { return }
+        if let now = try connection.lastRun(of: options.node), now.instance == last.instance,
+            now.silence < time
+        {
+            throw .nameTaken(options.node)
+        }
+    }
+
+    private mutating func tell(_ connection: JournalConnection) throws(SharedJournalError) {
+        if !hasTold { try checkName(connection) }
         let status = member.status
         let isLeader = if case .leader = status.role { true } else { false }
-        try connection.report(
+        let isNoted = try connection.report(
             JournalNode(
                 name: options.node, address: options.address,
                 role: isLeader ? .writer : .follower, term: status.term,
-                sequence: status.sequence, state: member.target?.stateMark))
+                sequence: status.sequence, state: member.target?.stateMark,
+                instance: member.instance), takesName: !hasTold)
+        guard isNoted else { throw .nameTaken(options.node) }
+        if !hasTold { try connection.forgetNodes(after: Self.memory) }
+        hasTold = true
+    }
+}
+
+/// A node that has the term and does not get to lead.
+private struct Unprepared: Error, CustomStringConvertible {
+    let time: Duration
+
+    var description: String { "It could not read what others have appended within \(time)." }
+}
+
+extension SharedJournalError {
+    fileprivate static func nameTaken(_ node: String) -> SharedJournalError {
+        SharedJournalError(
+            .conflict,
+            "Another server of the cluster calls itself \(node); give each a --node of its own.")
     }
 }

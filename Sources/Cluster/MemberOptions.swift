@@ -31,9 +31,12 @@ package struct MemberOptions: Sendable {
 package protocol ClusterDelegate: AnyObject, Sendable {
     /// The last event of its durable state.
     var sequence: UInt64 { get }
+    /// It has been told that others append, and nothing of its own is on its way to the journal any more: what was has been
+    /// published.
+    var isAside: Bool { get }
     /// Whether it can take more events now; asked again a little later if not.
     var hasRoomToFollow: Bool { get }
-    /// Takes the events of one frame, in log order. Never called while the node's own appends are in flight.
+    /// Takes the events of one frame, in log order, while ``isAside``.
     func follow(_ events: [Event]) throws
     /// This node may append from now on, and has followed everything that there is. Appends, and follows, what has to be
     /// there before it leads. Blocks.

@@ -36,6 +36,8 @@ struct MemberState: Sendable {
     /// How often this node has become the leader.
     private(set) var failovers = 0
     private(set) var lastError: String?
+    /// Why the node cannot go on; nil as long as it does.
+    var failure: String?
     /// The last event of the journal, as last seen.
     private(set) var journalSequence: UInt64 = 0
     /// When the journal last had no more than this node.
@@ -58,7 +60,7 @@ struct MemberState: Sendable {
         if node >= journalSequence { caughtUpAt = .now }
     }
 
-    mutating func fail(_ error: SharedJournalError) { lastError = error.message }
+    mutating func note(_ error: some ClusterTrouble) { lastError = error.message }
 
     mutating func hear(of term: UInt64, leader: String?) {
         newestTerm = max(newestTerm, term)
@@ -82,8 +84,11 @@ struct MemberState: Sendable {
         return true
     }
 
-    mutating func prepared(for term: UInt64) {
-        if role == .leader(term: term) { isPrepared = true }
+    /// - Returns: false if it does not lead for that term any more.
+    mutating func prepared(for term: UInt64) -> Bool {
+        guard role == .leader(term: term) else { return false }
+        isPrepared = true
+        return true
     }
 
     /// - Parameter term: the one that is lost; nil for any.

@@ -23,6 +23,14 @@ package struct PostgreSQLTimeouts: Sendable {
 
     package init() {}
 
+    /// Makes no wait longer than this.
+    package mutating func limit(to time: Duration) {
+        connect = min(connect, time)
+        statement = min(statement, time)
+        lock = min(lock, time)
+        network = min(network, time)
+    }
+
     /// How long nothing is heard before the connection is given up.
     var silence: Duration { statement * 3 / 2 }
 }
@@ -197,15 +205,18 @@ package final class PostgreSQLConnection {
 
     private func receive(on connection: LibPQ.Connection) throws(PostgreSQLError) -> PostgreSQLRows
     {
-        var first: Result<PostgreSQLRows, PostgreSQLError>?
+        var outcome: Result<PostgreSQLRows, PostgreSQLError>?
         while true {
             try waitForResult(on: connection)
             guard let result = library.takeResult(connection) else { break }
-            let outcome = outcome(of: result)
-            first = first ?? outcome
+            let next = self.outcome(of: result)
+            // A statement is committed after its rows have been sent, so they may be followed by the error that undid it.
+            // After an error comes at most the news that the connection is lost.
+            if case .failure = outcome { continue }
+            outcome = next
         }
-        guard let first else { throw .lost(address, message) }
-        return try first.get()
+        guard let outcome else { throw .lost(address, message) }
+        return try outcome.get()
     }
 
     /// Waits until ``LibPQ/takeResult`` does not block.

@@ -88,6 +88,7 @@ final class OpenStore: Sendable {
                 return (store, Folded(snapshot: current, tail: opened.tail))
             }
         case .cluster(let place):
+            if let remark = place.remark { logger.notice("\(remark)") }
             let options = configuration.complete(
                 place.storeOptions, of: place.directory, logger)
             let (member, opened) = try await onThreadOfItsOwn { [indexes = schema.indexes] in

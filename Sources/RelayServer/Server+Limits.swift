@@ -65,7 +65,8 @@ extension Server.Configuration {
         if case .cluster(let place) = storage.place, place.advertised == nil,
             ClusterPlace.isEverywhere(host)
         {
-            throw refuse("other servers of the cluster cannot connect to \(host); advertise an address")
+            throw refuse(
+                "other servers of the cluster cannot connect to \(host); advertise an address")
         }
         guard 1...64 ~= loops else { throw refuse("loops must be from 1 to 64, not \(loops)") }
         for (name, limit) in limits.counts where limit < 0 {

@@ -347,7 +347,8 @@ public final class Server: Sendable {
 
     private init(
         _ configuration: Configuration, _ service: GraphQLService, _ store: OpenStore,
-        _ node: ClusterNode?, _ giveUpQuestions: @escaping @Sendable () -> Void, _ fetchedKeys: KeyURL?,
+        _ node: ClusterNode?, _ giveUpQuestions: @escaping @Sendable () -> Void,
+        _ fetchedKeys: KeyURL?,
         _ loops: NetworkLoops, _ http: HTTPServer,
         _ logger: Logger
     ) {

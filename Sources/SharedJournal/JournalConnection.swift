@@ -111,6 +111,16 @@ package final class JournalConnection {
         try onServer { () throws(PostgreSQLError) in try connection.listen(to: address.schema) }
     }
 
+    /// Ends what ``listen()`` began.
+    package func unlisten() throws(SharedJournalError) {
+        try ask("UNLISTEN *")
+    }
+
+    /// Commits of this connection wait for no standby from now on.
+    package func commitLocally() throws(SharedJournalError) {
+        try ask("SET synchronous_commit = local")
+    }
+
     /// Has everybody who listens look at the journal.
     package func wake() throws(SharedJournalError) {
         try ask("SELECT pg_notify($1, '')", [.text(address.schema)])

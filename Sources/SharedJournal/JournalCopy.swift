@@ -53,7 +53,8 @@ package struct JournalCopy: Sendable {
         }
     }
 
-    private func isThere() throws(SharedJournalError) -> Bool {
+    /// Whether there is a log in the directory.
+    package func isThere() throws(SharedJournalError) -> Bool {
         try onCopy { () throws(LogError) in
             try LogDirectory(path: directory, fileSystem: fileSystem).hasMetadata()
         }

@@ -97,6 +97,7 @@ struct JournalTables {
             sequence bigint NOT NULL,
             state_hash bytea,
             hash_sequence bigint,
+            instance bigint NOT NULL,
             seen timestamptz NOT NULL
         )
         """

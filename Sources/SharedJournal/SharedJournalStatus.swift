@@ -19,11 +19,14 @@ package struct JournalNode: Sendable, Hashable {
     package let sequence: UInt64
     /// The hash of its state after an event, not always the newest.
     package let state: CheckpointMark?
+    /// Tells one run of a node from another.
+    package let instance: UInt64
 
     package init(
         name: String, address: String, role: Role, term: UInt64, sequence: UInt64,
-        state: CheckpointMark?
+        state: CheckpointMark?, instance: UInt64 = 0
     ) {
+        self.instance = instance
         self.name = name
         self.address = address
         self.role = role
@@ -56,23 +59,54 @@ package struct SharedJournalStatus: Sendable {
 
 extension JournalConnection {
     /// Notes what a node says about itself. One that says nothing for long is forgotten (``forgetNodes(after:)``).
-    package func report(_ node: JournalNode) throws(SharedJournalError) {
+    /// - Parameter takesName: also if another run of the node was the last one to say something.
+    /// - Returns: false if it was, so that nothing was noted.
+    @discardableResult
+    package func report(
+        _ node: JournalNode, takesName: Bool = true
+    ) throws(SharedJournalError) -> Bool {
         try ask(
             """
-            INSERT INTO \(address.schema).nodes
-                (node, address, role, term, sequence, state_hash, hash_sequence, seen)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp())
+            INSERT INTO \(address.schema).nodes AS n
+                (node, address, role, term, sequence, state_hash, hash_sequence, instance, seen)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
             ON CONFLICT (node) DO UPDATE SET address = excluded.address, role = excluded.role,
                 term = excluded.term, sequence = excluded.sequence,
                 state_hash = excluded.state_hash, hash_sequence = excluded.hash_sequence,
-                seen = excluded.seen
+                instance = excluded.instance, seen = excluded.seen
+                WHERE $9 OR n.instance = excluded.instance
+            RETURNING 1
             """,
             [
                 .text(node.name), .text(node.address), .text(node.role.rawValue),
                 .int(Int64(clamping: node.term)), .int(Int64(clamping: node.sequence)),
                 node.state.map { .bytes($0.stateHash) } ?? .noBytes,
                 node.state.map { .int(Int64(clamping: $0.sequence)) } ?? .noInt,
-            ])
+                .int(Int64(clamping: node.instance)), .bool(takesName),
+            ]
+        ).count > 0
+    }
+
+    /// A node takes no part any more.
+    package func forget(node name: String, instance: UInt64) throws(SharedJournalError) {
+        try ask(
+            "DELETE FROM \(address.schema).nodes WHERE node = $1 AND instance = $2",
+            [.text(name), .int(Int64(clamping: instance))])
+    }
+
+    /// The run of a node that was heard of last, and how long ago that was.
+    package func lastRun(
+        of name: String
+    ) throws(SharedJournalError) -> (instance: UInt64, silence: Duration)? {
+        let rows = try ask(
+            """
+            SELECT instance, (extract(epoch FROM clock_timestamp() - seen) * 1000)::bigint
+            FROM \(address.schema).nodes WHERE node = $1
+            """, [.text(name)])
+        return try onServer { () throws(PostgreSQLError) in
+            guard rows.count > 0 else { return nil }
+            return (UInt64(clamping: try rows.int(0, 0)), .milliseconds(try rows.int(0, 1)))
+        }
     }
 
     /// Removes nodes that were not heard of for a time.

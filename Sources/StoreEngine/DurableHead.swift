@@ -5,15 +5,35 @@ import Threads
 ///
 /// Written only when an append completes, in log order; read from anywhere.
 final class DurableHead: Sendable {
-    private struct Waiter {
-        let sequence: UInt64
-        let body: @Sendable (Bool) -> Void
-    }
+    private typealias Waiter = @Sendable (_ isReached: Bool) -> Void
 
     private struct State {
         var snapshot: Snapshot
-        var waiters: [Int: Waiter] = [:]
+        /// The event up to which subscriptions have been given everything.
+        var published: UInt64
+        /// By the event that they wait for, and a number each.
+        var waiters: [UInt64: [Int: Waiter]] = [:]
+        /// No event before this one is waited for.
+        var nextAwaited = UInt64.max
         var waiterCount = 0
+        var lastNumber = 0
+
+        mutating func takeWaiters(through sequence: UInt64) -> [Waiter] {
+            var taken: [Waiter] = []
+            for awaited in waiters.keys where awaited <= sequence {
+                if let them = waiters.removeValue(forKey: awaited) { taken += them.values }
+            }
+            waiterCount -= taken.count
+            nextAwaited = waiters.keys.min() ?? .max
+            return taken
+        }
+
+        mutating func takeWaiter(_ number: Int, of sequence: UInt64) -> Waiter? {
+            guard let waiter = waiters[sequence]?.removeValue(forKey: number) else { return nil }
+            if waiters[sequence]?.isEmpty == true { waiters[sequence] = nil }
+            waiterCount -= 1
+            return waiter
+        }
     }
 
     /// Requests that may wait for a state.
@@ -21,28 +41,38 @@ final class DurableHead: Sendable {
 
     private let state: Lock<State>
 
-    init(_ snapshot: Snapshot) { state = Lock(State(snapshot: snapshot)) }
+    init(_ snapshot: Snapshot) {
+        state = Lock(State(snapshot: snapshot, published: snapshot.sequence))
+    }
 
     var snapshot: Snapshot { state.withLock { $0.snapshot } }
 
-    func advance(to snapshot: Snapshot) {
-        let reached = state.withLock { state -> [Waiter] in
+    /// The event that requests find here, and subscriptions too.
+    var published: UInt64 { state.withLock { $0.published } }
+
+    /// - Parameter publish: gives subscriptions what led to the state. Whoever waits for it goes on afterwards, so that a
+    ///   subscription does not begin before.
+    func advance(to snapshot: Snapshot, publish: () -> Void) {
+        state.withLock { state in
             assert(snapshot.sequence >= state.snapshot.sequence, "what is durable stays so")
             state.snapshot = snapshot
-            if state.waiters.isEmpty { return [] }
-            let reached = state.waiters.filter { $0.value.sequence <= snapshot.sequence }
-            for number in reached.keys { state.waiters[number] = nil }
-            return Array(reached.values)
         }
-        for waiter in reached { waiter.body(true) }
+        publish()
+        let reached = state.withLock { state -> [Waiter] in
+            state.published = snapshot.sequence
+            guard state.nextAwaited <= snapshot.sequence else { return [] }
+            return state.takeWaiters(through: snapshot.sequence)
+        }
+        for waiter in reached { waiter(true) }
     }
 
     /// Calls back once: when the state has reached an event, or with false when the time is up.
     ///
     /// Called at once if it has, otherwise on a task of the engine's.
+    /// - Parameter isBounded: false for what is counted elsewhere.
     /// - Returns: false if too many wait already; then nothing is called.
     func whenReached(
-        _ sequence: UInt64, within time: Duration, _ tasks: EngineTasks,
+        _ sequence: UInt64, within time: Duration, isBounded: Bool = true, _ tasks: EngineTasks,
         _ body: @escaping @Sendable (_ isReached: Bool) -> Void
     ) -> Bool {
         enum Place {
@@ -51,20 +81,22 @@ final class DurableHead: Sendable {
             case waits(Int)
         }
         let place = state.withLock { state -> Place in
-            if state.snapshot.sequence >= sequence { return .reached }
-            guard state.waiters.count < Self.waiterLimit else { return .full }
+            if state.published >= sequence { return .reached }
+            guard !isBounded || state.waiterCount < Self.waiterLimit else { return .full }
             state.waiterCount += 1
-            state.waiters[state.waiterCount] = Waiter(sequence: sequence) { isReached in
+            state.lastNumber += 1
+            state.nextAwaited = min(state.nextAwaited, sequence)
+            state.waiters[sequence, default: [:]][state.lastNumber] = { isReached in
                 tasks.start { body(isReached) }
             }
-            return .waits(state.waiterCount)
+            return .waits(state.lastNumber)
         }
         switch place {
         case .reached: body(true)
         case .full: return false
         case .waits(let number):
             tasks.later(time) { [weak self] in
-                self?.state.withLock { $0.waiters.removeValue(forKey: number) }?.body(false)
+                self?.state.withLock { $0.takeWaiter(number, of: sequence) }?(false)
             }
         }
         return true

@@ -5,7 +5,7 @@ import GraphQLExecution
 
 extension GraphQLService {
     func isReached(_ cursor: StreamCursor) -> Bool {
-        isOfThisHistory(cursor) && cursor.sequence <= durable.snapshot.sequence
+        isOfThisHistory(cursor) && cursor.sequence <= durable.published
     }
 
     /// What a stream waits for before it begins: the state that it asks for, and, where other servers give cursors too,
@@ -25,9 +25,12 @@ extension GraphQLService {
     }
 
     /// Waits until the state has reached a cursor, which another server of the same journal may have given.
-    /// - Parameter goOn: called once, at once if it has; with the reason if it is not waited for.
+    /// - Parameters:
+    ///   - isBounded: false for what is counted elsewhere.
+    ///   - goOn: called once, at once if it has; with the reason if it is not waited for.
     func wait(
-        for cursor: StreamCursor?, _ goOn: @escaping @Sendable (ExecutionError?) -> Void
+        for cursor: StreamCursor?, isBounded: Bool = true,
+        _ goOn: @escaping @Sendable (ExecutionError?) -> Void
     ) {
         guard let cursor, !isReached(cursor) else { return goOn(nil) }
         guard isOfThisHistory(cursor) else {
@@ -36,8 +39,9 @@ extension GraphQLService {
                     "extensions.relay.atLeast is a cursor of another history.", code: .badUserInput)
             )
         }
-        let isWaiting = durable.whenReached(cursor.sequence, within: catchUpTime, tasks) {
-            [catchUpTime] isReached in
+        let isWaiting = durable.whenReached(
+            cursor.sequence, within: catchUpTime, isBounded: isBounded, tasks
+        ) { [catchUpTime] isReached in
             goOn(isReached ? nil : .behind(cursor, after: catchUpTime))
         }
         if !isWaiting {

@@ -120,6 +120,7 @@ package final class GraphQLService: Sendable {
                 bounds: MutationBounds(writtenBytes: limits.mutationBytes),
                 isRefusedByStorage: { [health] in health.refusesMutation() }),
             journal: journal, durable: durable, inProgress: inProgress, limits: limits,
+            isAside: forwarder != nil,
             hasRoom: { [health] in publisher.hasRoom && health.admitsTurn() },
             publish: { [counters] steps in
                 counters.count(steps)
@@ -135,10 +136,11 @@ package final class GraphQLService: Sendable {
     /// subscriptions see their effects. Only for a service that refuses mutations.
     /// - Parameter head: the state after the last commit. It may include later events that change no record.
     package func publish(_ commits: [Commit], head: Snapshot) {
-        durable.advance(to: head)
-        if commits.isEmpty { return }
-        counters.count(\.publications)
-        publisher.post(commits.map { Step(publication: .commit($0)) })
+        durable.advance(to: head) {
+            if commits.isEmpty { return }
+            counters.count(\.publications)
+            publisher.post(commits.map { Step(publication: .commit($0)) })
+        }
     }
 
     /// Commits and subscription changes that the publisher has not processed yet.
@@ -469,8 +471,9 @@ package final class GraphQLService: Sendable {
             request, sequence, through: durable.snapshot.sequence, answer: answer)
     }
 
-    /// How often a mutation is tried again because the server that had it stopped to lead.
-    private static let retriesOfOvertaken = 8
+    /// How often a mutation is tried again because the server that had it stopped leading.
+    private static let retriesOfOvertaken = 50
+    private static let pauseOfOvertaken = Duration.milliseconds(20)
 
     /// - Parameter retries: how often it has been overtaken.
     private func mutate(
@@ -484,8 +487,11 @@ package final class GraphQLService: Sendable {
             if case .overtaken = outcome, leadership.isShared, !isForwarded,
                 retries < Self.retriesOfOvertaken
             {
-                // Nothing was changed: whoever leads now carries it out.
-                return mutate(ready, retries: retries + 1, answer: answer)
+                // Nothing was changed: whoever leads now carries it out. Who that is may not have been told yet.
+                let pause = retries == 0 ? .zero : Self.pauseOfOvertaken
+                return tasks.later(pause) { [self] in
+                    mutate(ready, retries: retries + 1, answer: answer)
+                }
             }
             answer(outcome)
         }
@@ -527,7 +533,7 @@ package final class GraphQLService: Sendable {
                 let cursor = response.cursor.flatMap(StreamCursor.init)
             else { return settle(outcome) }
             // It has been carried out: late is better than not at all.
-            wait(for: cursor) { _ in settle(outcome) }
+            wait(for: cursor, isBounded: false) { _ in settle(outcome) }
         }
         return nil
     }

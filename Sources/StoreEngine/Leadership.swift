@@ -14,22 +14,32 @@ package typealias MutationForwarder =
 /// Which of the servers that share a journal appends to it.
 ///
 /// A server that follows folds what the leader appends (``GraphQLService/follow(_:)``) and hands mutations on. The
-/// append itself is the fence: a server that still believes to lead has its appends refused by the journal.
+/// append itself is the fence: a server that wrongly believes that it leads has its appends refused by the journal.
 final class Leadership: Sendable {
-    /// Nil while this server leads.
-    private let forwarder: Lock<MutationForwarder?>
-    /// Whether other servers append to the journal, too.
-    let isShared: Bool
+    private struct State {
+        /// Nil while this server leads.
+        var forwarder: MutationForwarder?
+        var isShared: Bool
+    }
+
+    private let state: Lock<State>
 
     init(following forwarder: MutationForwarder? = nil) {
-        self.forwarder = Lock(forwarder)
-        isShared = forwarder != nil
+        state = Lock(State(forwarder: forwarder, isShared: forwarder != nil))
     }
 
     /// Where mutations go; nil if this server carries them out.
-    var forward: MutationForwarder? { forwarder.withLock { $0 } }
+    var forward: MutationForwarder? { state.withLock { $0.forwarder } }
 
-    func set(_ forward: MutationForwarder?) { forwarder.withLock { $0 = forward } }
+    /// Whether other servers append to the journal, too.
+    var isShared: Bool { state.withLock { $0.isShared } }
+
+    func set(_ forward: MutationForwarder?) {
+        state.withLock { state in
+            state.forwarder = forward
+            state.isShared = true
+        }
+    }
 }
 
 extension GraphQLService {
@@ -38,23 +48,27 @@ extension GraphQLService {
 
     /// Folds and publishes events that another server has appended, in log order.
     ///
-    /// Called by one thread at a time, while this server does not lead and nothing of its own is on its way to the
-    /// journal.
+    /// Called by one thread at a time, while ``isAside``.
     /// - Parameter events: appended together, in one piece or several.
     /// - Throws: if they do not follow the newest state. Nothing is published then.
     package func follow(_ events: [Event]) throws(FoldError) {
         let foreign = try ForeignEvents(events, behind: snapshot, service: schemaService)
         for change in foreign.schemaChanges { recent.noteSchemaChange(at: change) }
-        durable.advance(to: foreign.head)
-        counters.count(foreign.steps)
-        onDurable(foreign.head)
-        publisher.post(foreign.steps)
+        durable.advance(to: foreign.head) {
+            counters.count(foreign.steps)
+            onDurable(foreign.head)
+            publisher.post(foreign.steps)
+        }
     }
 
     /// Whether subscriptions have taken enough of what was published to ``follow(_:)`` more.
     package var hasRoomToFollow: Bool { publisher.hasRoom }
 
-    /// From now on this server carries mutations out. Everything that others have appended must have been followed.
+    /// Whether nothing of this server's own is on its way to the journal, or will be before ``lead()``.
+    package var isAside: Bool { writer.isAside }
+
+    /// From now on this server carries mutations out. It must be ``isAside``, and have followed everything that others
+    /// have appended.
     ///
     /// Mutations whose handlers waited on another server are revoked: nothing works on them now.
     package func lead() {
@@ -62,6 +76,10 @@ extension GraphQLService {
         leadership.set(nil)
     }
 
-    /// From now on mutations are handed on. Those on their way to the journal are answered as it says.
-    package func followOthers(_ forward: @escaping MutationForwarder) { leadership.set(forward) }
+    /// From now on mutations are handed on. Those on their way to the journal are answered as it says; soon the server is
+    /// ``isAside``.
+    package func followOthers(_ forward: @escaping MutationForwarder) {
+        leadership.set(forward)
+        writer.standAside()
+    }
 }

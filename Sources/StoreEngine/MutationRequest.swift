@@ -14,6 +14,8 @@ package struct MutationRequest: Sendable {
     /// What the client expects, as given in `extensions.relay.optimisticResponse`; kept while the mutation
     /// waits for its handler.
     var optimisticResponse: JSONValue?
+    /// Its intent is in the log, and its handler has begun to work.
+    var hasIntent = false
     /// Called once, when everything the mutation did is durable, or when it did nothing.
     var answer: @Sendable (Outcome) -> Void
 

@@ -162,6 +162,15 @@ package enum Outcome: Sendable {
             "The server is stopping. Nothing was changed; try again later.", code: .overloaded)
     ]
 
+    /// The handler of a mutation has worked, perhaps with effects elsewhere, and the mutation is revoked.
+    static let handlerOvertaken = Outcome.refused([
+        ExecutionError(
+            """
+            Another server took over while this waited for its handler. What the handler returned was not written; what \
+            it did elsewhere is not known here.
+            """, code: .outcomeUnknown)
+    ])
+
     package static let overtakenErrors = [
         ExecutionError(
             "Another server has taken over. Nothing was changed; send it again.", code: .overloaded)

@@ -111,7 +111,7 @@ struct ClusterMemberTests {
         let error = #expect(throws: (any Error).self) {
             try ClusterMember.join(options(address(), "n"), directory: path)
         }
-        #expect("\(String(describing: error))".contains("give another directory"))
+        #expect("\(String(describing: error))".contains("give another --data"))
     }
 
     @Test func aJournalThatLostEventsStopsTheNode() throws {
@@ -188,6 +188,8 @@ private final class Node: ClusterDelegate {
         var texts: [String] = []
         var isLeading = false
         var failure: String?
+        /// Those on their way.
+        var appends = 0
 
         mutating func fold(_ event: Event) throws {
             var changes = ChangeSet()
@@ -227,14 +229,15 @@ private final class Node: ClusterDelegate {
 
     var stateMark: CheckpointMark? { nil }
 
-    func prepareToLead() {}
+    var isAside: Bool { state.withLock { !$0.isLeading && $0.appends == 0 } }
 
-    func lead() {
-        state.update { $0.isLeading = true }
+    func prepareToLead() throws {
         if sequence == 0 {
-            try? append(.genesis(schema: "type Query { a: Int }", seed: .empty))
+            try append(.genesis(schema: "type Query { a: Int }", seed: .empty))
         }
     }
+
+    func lead() { state.update { $0.isLeading = true } }
 
     func followOthers(leader: String?) { state.update { $0.isLeading = false } }
 
@@ -247,7 +250,10 @@ private final class Node: ClusterDelegate {
 
     private func append(_ body: EventBody) throws {
         let outcome = Monitor<Result<UInt64, JournalError>?>(nil)
-        let expected = sequence
+        let expected = state.update { state in
+            state.appends += 1
+            return state.snapshot.sequence
+        }
         journal.append([NewEvent(timeMicroseconds: 0, body: body)], expecting: expected) {
             [state] result in
             if case .success(let sequence) = result {
@@ -255,6 +261,7 @@ private final class Node: ClusterDelegate {
                     try? $0.fold(Event(sequence: sequence, timeMicroseconds: 0, body: body))
                 }
             }
+            state.update { $0.appends -= 1 }
             outcome.update { $0 = result }
         }
         _ = try outcome.wait { $0 }.get()

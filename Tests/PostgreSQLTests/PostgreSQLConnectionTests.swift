@@ -60,6 +60,31 @@ struct PostgreSQLConnectionTests {
         #expect(try connection.run("SELECT 1::bigint").int(0, 0) == 1)
     }
 
+    /// The rows of a statement come before its commit, which may fail.
+    @Test func aStatementThatIsUndoneAtItsCommitIsRefused() throws {
+        let connection = try server.connect()
+        let name = PostgreSQLServer.newSchema()
+        for statement in [
+            "CREATE SCHEMA \(name)", "CREATE TABLE \(name).t (n bigint)",
+            """
+            CREATE FUNCTION \(name).no() RETURNS trigger LANGUAGE plpgsql
+            AS $$ BEGIN RAISE EXCEPTION 'not this one'; END $$
+            """,
+            """
+            CREATE CONSTRAINT TRIGGER late AFTER INSERT ON \(name).t DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION \(name).no()
+            """,
+        ] {
+            try connection.run(statement)
+        }
+        let error = #expect(throws: PostgreSQLError.self) {
+            try connection.run("INSERT INTO \(name).t VALUES (1) RETURNING n")
+        }
+        #expect(error?.code == .refused && error?.message.contains("not this one") == true)
+        let rows = try connection.run("SELECT count(*) FROM \(name).t")
+        #expect(try rows.int(0, 0) == 0)
+    }
+
     @Test func theServerEndsAStatementThatTakesTooLong() throws {
         var timeouts = PostgreSQLTimeouts()
         timeouts.statement = .milliseconds(50)

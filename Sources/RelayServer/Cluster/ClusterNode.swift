@@ -19,6 +19,8 @@ final class ClusterNode: ClusterDelegate {
     private let link: LeaderLink
     private let marks: StateMarks
     private let logger: Logger
+    /// Why the records do not fit this server's schema any more.
+    private let foreignSchema = Lock<String?>(nil)
 
     init(
         _ place: ClusterPlace, _ member: ClusterMember, _ store: OpenStore,
@@ -47,6 +49,10 @@ final class ClusterNode: ClusterDelegate {
     /// Why no clients should be sent here; nil if they are welcome.
     var unreadiness: String? {
         let status = member.status
+        if status.failure != nil { return "This server can no longer follow the journal." }
+        if foreignSchema.withLock({ $0 != nil }) {
+            return "The records no longer fit this server's schema: another one has a newer schema."
+        }
         if status.lag > place.lagLimit {
             return "This server is \(status.lag) events behind the journal."
         }
@@ -60,11 +66,25 @@ final class ClusterNode: ClusterDelegate {
 
     var sequence: UInt64 { service.snapshot.sequence }
 
+    var isAside: Bool { service.isAside }
+
     var hasRoomToFollow: Bool { service.hasRoomToFollow }
 
     var stateMark: CheckpointMark? { marks.newest() }
 
-    func follow(_ events: [Event]) throws { try service.follow(events) }
+    func follow(_ events: [Event]) throws {
+        try service.follow(events)
+        guard events.contains(where: { if case .schema = $0.body { true } else { false } }) else {
+            return
+        }
+        // Another server has another schema: this one goes on with its own, if the records still fit that.
+        let refusal = Result { try store.events(missingIn: service.snapshot) }.failure
+        foreignSchema.withLock { $0 = refusal.map { "\($0)" } }
+        if let refusal {
+            logger.error(
+                "The server that leads has another schema. This one cannot lead. \(refusal)")
+        }
+    }
 
     func prepareToLead() throws {
         let snapshot = service.snapshot
@@ -123,4 +143,8 @@ extension Server.Configuration {
         }
         return ClusterNode(place, member, store, service, link, logger)
     }
+}
+
+extension Result {
+    fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

@@ -43,6 +43,17 @@ struct ClusterPlace: Sendable {
         return place
     }
 
+    /// What an operator should know of the address by which other servers reach this one.
+    var remark: String? {
+        guard let advertised, let address = ServerAddress(url: advertised),
+            HostPolicy.isLoopback(address.host)
+        else { return nil }
+        return """
+            Other servers of the cluster are told \(advertised), which they can only reach on this machine. --advertise \
+            names another address.
+            """
+    }
+
     /// Brings the copy up to date, and opens it. An empty journal gets its first events. Blocks.
     /// - Parameter first: makes those.
     func join(
@@ -97,7 +108,6 @@ extension Server.Storage {
             advertised: advertised)
         place.lagLimit = maxLag
         place.onFailure = onFailure
-        place.storeOptions.log.onFreeze = { onFailure($0.message) }
         return Server.Storage(place: .cluster(place))
     }
 }

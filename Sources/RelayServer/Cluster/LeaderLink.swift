@@ -28,7 +28,7 @@ actor LeaderLink {
 
     /// For how long a mutation waits for a server that leads.
     static let patience: Duration = .seconds(30)
-    /// Bytes of mutations that are sent and not answered; more wait here.
+    /// Bytes that the connection has not taken; more wait here.
     static let windowBytes = 8 << 20
     /// Of a message, without its payload.
     private static let envelopeBytes = 128
@@ -38,10 +38,13 @@ actor LeaderLink {
     private let loop: IOLoop
     private let key: ClusterKey
     private let messageBytes: Int
+    private let patience: Duration
     private let report: @Sendable (String) -> Void
 
     private var isLeading = false
     private var leader: ServerAddress?
+    /// Whom the connection is to.
+    private var connected: ServerAddress?
     /// Of the connections, one after another; what comes from an earlier one does not count.
     private var attempt = 0
     private var connection: WebSocketConnection?
@@ -55,9 +58,12 @@ actor LeaderLink {
     private var count: UInt64 = 0
     private var waiting = FIFO<Handed>()
     /// Those that were sent once, in their order; they go first.
-    private var again: [Handed] = []
+    private var again = FIFO<Handed>()
+    /// Those that have come back and are not in order yet.
+    private var returned: [Handed] = []
     private var sent: [ClientConnection.Operation: Handed] = [:]
-    private var sentBytes = 0
+    /// The server has said that it does not lead: one is sent, and the others follow when that is answered otherwise.
+    private var isProbing = false
     private var isLooking = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -68,12 +74,13 @@ actor LeaderLink {
     ///   - messageBytes: the most that a server takes in one message.
     ///   - report: told in sentences what an operator should know.
     init(
-        on loop: IOLoop, key: ClusterKey, messageBytes: Int,
+        on loop: IOLoop, key: ClusterKey, messageBytes: Int, patience: Duration = patience,
         report: @escaping @Sendable (String) -> Void
     ) {
         self.loop = loop
         self.key = key
         self.messageBytes = messageBytes
+        self.patience = patience
         self.report = report
     }
 
@@ -86,7 +93,7 @@ actor LeaderLink {
         let payload = request.forwarded
         let byteCount = JSONValue.object(payload).bytes.count
         let isNamed = !(request.extensions["relay"]?["mutationId"] ?? .null).isNull
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + patience
         let isTaken = loop.perform {
             self.assumeIsolated { link in
                 link.count += 1
@@ -117,7 +124,8 @@ actor LeaderLink {
         loop.perform {
             self.assumeIsolated { link in
                 link.isLeading = true
-                link.change(nil)
+                link.leader = nil
+                link.disconnect()
                 link.answerAll { _ in .overtaken }
             }
         }
@@ -128,7 +136,8 @@ actor LeaderLink {
         loop.perform {
             self.assumeIsolated { link in
                 link.isStopped = true
-                link.change(nil)
+                link.leader = nil
+                link.disconnect()
                 link.answerAll { $0.mayBeDone ? .unknown : .stopping }
             }
         }
@@ -152,23 +161,31 @@ actor LeaderLink {
         look()
     }
 
-    private var next: Handed? { again.first ?? waiting.first }
+    private var isIdle: Bool { again.isEmpty && returned.isEmpty && waiting.isEmpty }
 
-    private func popNext() -> Handed? { again.isEmpty ? waiting.popFirst() : again.removeFirst() }
-
-    private func send() {
-        guard machine.isReady, !isPausing else { return }
-        while sentBytes < Self.windowBytes, let handed = popNext() {
-            let (operation, actions) = machine.subscribe(handed.payload)
-            sent[operation] = handed
-            sentBytes += handed.byteCount
-            perform(actions)
+    private func popNext() -> Handed? {
+        if !returned.isEmpty {
+            var all = Array(again) + returned
+            all.sort { $0.number < $1.number }
+            again = FIFO()
+            again.append(contentsOf: all)
+            returned = []
         }
+        return again.popFirst() ?? waiting.popFirst()
     }
 
-    private func sendAgain(_ handed: Handed) {
-        let place = again.firstIndex { $0.number > handed.number } ?? again.endIndex
-        again.insert(handed, at: place)
+    private func send() {
+        // Without a leader, the connection to the last one is only listened to.
+        guard let connection, leader != nil, machine.isReady, !isPausing else { return }
+        while !(isProbing && !sent.isEmpty) {
+            guard connection.queuedBytes < Self.windowBytes else {
+                return connection.awaitDrained()
+            }
+            guard let handed = popNext() else { return }
+            let (operation, actions) = machine.subscribe(handed.payload)
+            sent[operation] = handed
+            perform(actions)
+        }
     }
 
     private func answerAll(_ outcome: (Handed) -> Outcome) {
@@ -177,7 +194,7 @@ actor LeaderLink {
 
     /// Looks once a second whose time is up, as long as something waits.
     private func look() {
-        if isLooking || next == nil { return }
+        if isLooking || isIdle { return }
         isLooking = true
         loop.perform(after: .seconds(1)) { [weak self] in
             self?.assumeIsolated { link in
@@ -190,10 +207,16 @@ actor LeaderLink {
 
     private func answerLate() {
         let now = ContinuousClock.now
-        let late = again.filter { $0.deadline <= now }
-        again.removeAll { $0.deadline <= now }
-        for handed in late { handed.answer(handed.mayBeDone ? .unknown : .leaderless) }
-        // They came in the order of their deadlines.
+        // They came in the order of their deadlines, as good as.
+        var inTime: [Handed] = []
+        while !again.isEmpty || !returned.isEmpty, let handed = popNext() {
+            if handed.deadline <= now {
+                handed.answer(handed.mayBeDone ? .unknown : .leaderless)
+            } else {
+                inTime.append(handed)
+            }
+        }
+        again.append(contentsOf: inTime)
         while let handed = waiting.first, handed.deadline <= now {
             _ = waiting.popFirst()
             handed.answer(.leaderless)
@@ -206,13 +229,18 @@ actor LeaderLink {
         if new == leader { return }
         leader = new
         isCutOff = false
-        disconnect()
+        isProbing = false
+        // Who led last may still answer; and may be the next one.
+        guard let new else { return }
+        if new != connected { disconnect() }
         connect()
+        send()
     }
 
     private func disconnect() {
         attempt += 1
         isConnecting = false
+        connected = nil
         perform(machine.close())
         connection = nil
     }
@@ -220,6 +248,7 @@ actor LeaderLink {
     private func connect() {
         guard let leader, connection == nil, !isConnecting, !isPausing, !isStopped else { return }
         isConnecting = true
+        connected = leader
         attempt += 1
         var address = leader
         address.path = Front.path
@@ -242,6 +271,7 @@ actor LeaderLink {
     private func failed(_ error: any Error, _ attempt: Int) {
         guard attempt == self.attempt else { return }
         isConnecting = false
+        connected = nil
         if !isCutOff {
             isCutOff = true
             report("The server that leads the cluster cannot be reached: mutations wait. \(error)")
@@ -273,13 +303,21 @@ actor LeaderLink {
         guard attempt == self.attempt else { return }
         perform(
             message.kind == .text ? machine.receive(message.bytes) : machine.receiveBinary())
+        send()
+        look()
+    }
+
+    fileprivate func drained(_ attempt: Int) {
+        if attempt == self.attempt { send() }
     }
 
     fileprivate func closed(_ attempt: Int) {
         guard attempt == self.attempt else { return }
         perform(machine.socketClosed())
         connection = nil
+        connected = nil
         pause()
+        look()
     }
 
     private func perform(_ actions: [ClientConnection.Action]) {
@@ -291,15 +329,18 @@ actor LeaderLink {
                 isCutOff = false
                 send()
             case .next(let operation, let payload, _):
+                isProbing = false
                 finish(operation)?.answer(.executed(Response(forwarded: payload)))
             case .failed(let operation, let errors):
                 guard let handed = finish(operation) else { break }
                 let errors = errors.map(ExecutionError.init(forwarded:))
                 if errors.first?.code == .notLeading {
                     // Nothing was changed. Who leads will be known soon.
-                    sendAgain(handed)
+                    returned.append(handed)
+                    isProbing = true
                     pause()
                 } else {
+                    isProbing = false
                     handed.answer(.refused(errors))
                 }
             case .completed(let operation):
@@ -307,18 +348,14 @@ actor LeaderLink {
             case .interrupted(let operation):
                 guard var handed = finish(operation) else { break }
                 handed.mayBeDone = true
-                if handed.isNamed { sendAgain(handed) } else { handed.answer(.unknown) }
+                if handed.isNamed { returned.append(handed) } else { handed.answer(.unknown) }
             case .pinged, .ponged: break
             }
         }
-        send()
-        look()
     }
 
     private func finish(_ operation: ClientConnection.Operation) -> Handed? {
-        guard let handed = sent.removeValue(forKey: operation) else { return nil }
-        sentBytes -= handed.byteCount
-        return handed
+        sent.removeValue(forKey: operation)
     }
 }
 
@@ -338,6 +375,10 @@ private final class LeaderSocket: WebSocketHandler {
 
     func received(_ message: WebSocketMessage, on connection: WebSocketConnection) {
         link.assumeIsolated { [attempt] in $0.received(message, attempt) }
+    }
+
+    func drained(_ connection: WebSocketConnection) {
+        link.assumeIsolated { [attempt] in $0.drained(attempt) }
     }
 
     func closed(_ close: WebSocketClose, on connection: WebSocketConnection) {

@@ -350,6 +350,10 @@ final class GraphQLSocket: WebSocketHandler {
     ) {
         do throws(ExecutionErrors) {
             let ready = try request.get()
+            if isOfNode, ready.operation.kind != .mutation {
+                let message = "Servers of a cluster hand mutations on, and nothing else."
+                throw ExecutionErrors(errors: [ExecutionError(message, code: .badUserInput)])
+            }
             if ready.operation.isStream {
                 try subscribe(operation, ready)
             } else {
@@ -494,7 +498,7 @@ final class GraphQLSocket: WebSocketHandler {
             } else if case .overtaken = outcome {
                 fail(operation, Outcome.overtakenErrors)
             }
-            // As in `start`: otherwise the end of the connection is the answer.
+        // As in `start`: otherwise the end of the connection is the answer.
         }
     }
 

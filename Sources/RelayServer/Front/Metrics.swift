@@ -156,7 +156,8 @@ final class Metrics: Sendable {
             [("role=\"writer\"", isWriter ? 1 : 0), ("role=\"follower\"", isWriter ? 0 : 1)])
         page.gauge("relay_term", "The newest term that this server has heard of.", status.term)
         page.gauge(
-            "relay_lag_seconds", "For how long this server has not had all of the journal, as far as it knows.",
+            "relay_lag_seconds",
+            "For how long this server has not had all of the journal, as far as it knows.",
             status.lagTime / .seconds(1))
         page.counter(
             "relay_failovers_total", "Times that this server has become the writer.",

@@ -34,6 +34,9 @@ final class MutationWriter: Sendable {
     private let inProgress: MutationsInProgress
     private let time = Lock(Duration.zero)
     private let isRevocationDue = Atomic(false)
+    private let gate: Gate
+    /// Intents whose handlers work here.
+    private let working = Lock<Set<UInt64>>([])
 
     /// The delay after a failed append until abandoned intents are revoked, unless a mutation has caused that
     /// earlier.
@@ -48,6 +51,7 @@ final class MutationWriter: Sendable {
     /// - Parameters:
     ///   - inProgress: counts the mutations accepted but not answered.
     ///   - limits: on what may be in flight, and on one turn.
+    ///   - isAside: another server appends until ``takeOver(from:)``.
     ///   - hasRoom: whether the consumers of `publish` and the disk allow another turn; checked once before
     ///     each. When it becomes true again, ``goOn()`` must be called.
     ///   - publish: called with the contents of each durable append, in log order, after the durable head has
@@ -57,6 +61,7 @@ final class MutationWriter: Sendable {
     init(
         _ runner: MutationRunner, journal: any EventJournal, durable: DurableHead,
         inProgress: MutationsInProgress, limits: GraphQLService.Limits = .init(),
+        isAside: Bool = false,
         hasRoom: @escaping @Sendable () -> Bool = { true },
         publish: @escaping @Sendable ([Step]) -> Void,
         onFailure: @escaping @Sendable (JournalError, _ mutations: Int) -> Void = { _, _ in }
@@ -66,15 +71,15 @@ final class MutationWriter: Sendable {
         self.durable = durable
         self.inProgress = inProgress
         self.publish = publish
+        gate = Gate(isAside: isAside)
         self.onFailure = onFailure
         turnLimit = limits.turnMutations
-        let inFlight = InFlight(limit: limits.inFlightBytes)
-        self.inFlight = inFlight
-        // Bounded by `inProgress`.
-        queue = SerialQueue(limit: .max, tasks: runner.inputs.tasks) {
-            inFlight.hasRoom && hasRoom()
-        }
+        inFlight = InFlight(limit: limits.inFlightBytes)
         head = Lock(PendingHead(durable.snapshot))
+        // Bounded by `inProgress`.
+        queue = SerialQueue(limit: .max, tasks: runner.inputs.tasks) { [gate, inFlight] in
+            gate.isAside || inFlight.hasRoom && hasRoom()
+        }
     }
 
     /// Total time spent carrying out mutations and folding their writes.
@@ -103,10 +108,42 @@ final class MutationWriter: Sendable {
         _ = queue.post(message) { self.run(&$0) }
     }
 
-    /// Goes on from a state that others have led to, and revokes mutations whose handlers waited elsewhere.
+    // MARK: Other servers
+
+    /// Another server appends from now on. Until ``takeOver(from:)``, mutations are `overtaken`; handlers that work go on,
+    /// and what they return is not written.
+    func standAside() {
+        gate.isAside = true
+        // They have ids, and wait for handlers whose mutations are revoked.
+        for request in head.withLock({ $0.releaseJoined() }) { request.answer(.overtaken) }
+        goOn()
+    }
+
+    /// Nothing is on its way to the journal, and nothing will be before ``takeOver(from:)``.
+    var isAside: Bool {
+        gate.isAside && !queue.isRunning && inFlight.isEmpty
+    }
+
+    /// Goes on from a state that others have led to, and revokes mutations on which no handler works here.
     func takeOver(from snapshot: Snapshot) {
-        for request in head.withLock({ $0.takeOver(from: snapshot) }) { request.answer(.overtaken) }
+        let working = working.withLock { $0 }
+        let failed = head.withLock { $0.takeOver(from: snapshot, working: working) }
+        assert(failed.isEmpty, "nothing was on its way")
+        gate.isAside = false
         post(.revokeAbandoned)
+    }
+
+    /// Answers what waits for a turn.
+    private func turnAway(_ messages: ArraySlice<WriterTurn.Message>) {
+        for message in messages {
+            switch message {
+            case .begin(let request): request.answer(.overtaken)
+            case .end(let ongoing, _):
+                _ = working.withLock { $0.remove(ongoing.pending.sequence) }
+                ongoing.request.answer(.handlerOvertaken)
+            case .revokeAbandoned: break
+            }
+        }
     }
 
     /// Continues after waiting for room downstream.
@@ -116,6 +153,11 @@ final class MutationWriter: Sendable {
 
     /// Takes as many messages as fit in one turn.
     private func run(_ messages: inout ArraySlice<WriterTurn.Message>) {
+        if gate.isAside {
+            turnAway(messages)
+            messages = []
+            return
+        }
         let start = ContinuousClock.now
         while true {
             let base = head.withLock { $0.base }
@@ -124,6 +166,9 @@ final class MutationWriter: Sendable {
             turn.finish()
             // If the base was discarded in the meantime, the whole turn is made again.
             guard let released = head.withLock({ $0.take(turn, on: base) }) else { continue }
+            for case .end(let ongoing, _) in messages.prefix(taken) {
+                _ = working.withLock { $0.remove(ongoing.pending.sequence) }
+            }
             messages = messages.dropFirst(taken)
             time.withLock { $0 += ContinuousClock.now - start }
             keep(released)
@@ -135,6 +180,14 @@ final class MutationWriter: Sendable {
     private func append(_ turn: WriterTurn, on base: PendingHead.Base) {
         if turn.events.isEmpty { return }
         inFlight.begin(turn.heldByteCount, isAlone: turn.isLarge) { [self] in
+            guard head.withLock({ $0.isCurrent(base) }) else {
+                // What it was made on has failed meanwhile, and its mutations with it.
+                if let next = inFlight.end(turn.heldByteCount) {
+                    runner.inputs.tasks.start(.high, next)
+                }
+                goOn()
+                return
+            }
             journal.append(turn.events, expecting: base.snapshot.sequence) { [self] result in
                 switch result {
                 case .success: complete(turn)
@@ -152,8 +205,7 @@ final class MutationWriter: Sendable {
     // MARK: On the journal's thread, in log order
 
     private func complete(_ turn: WriterTurn) {
-        durable.advance(to: turn.head)
-        publish(turn.steps)
+        durable.advance(to: turn.head) { publish(turn.steps) }
         keep(head.withLock { $0.reach(turn.head) })
     }
 
@@ -164,7 +216,13 @@ final class MutationWriter: Sendable {
         onFailure(error, failed.count)
         if isAbandoned, error.code != .frozen, error.code != .closed { revokeLater() }
         let outcome = Outcome(error)
-        for request in failed { request.answer(outcome) }
+        for request in failed {
+            if case .overtaken = outcome, request.hasIntent {
+                request.answer(.handlerOvertaken)
+            } else {
+                request.answer(outcome)
+            }
+        }
     }
 
     /// Every turn revokes abandoned intents; if there is no other work, this schedules one.
@@ -185,7 +243,9 @@ final class MutationWriter: Sendable {
             case .answer(let request, let outcome): request.answer(outcome)
             // It gets the first one's answer, or is carried out.
             case .retry(let request): post(.begin(request))
-            case .start(let ongoing): start(ongoing)
+            case .start(let ongoing):
+                // Whoever leads now revokes it.
+                if gate.isAside { ongoing.request.answer(.overtaken) } else { start(ongoing) }
             case .ended: break
             }
         }
@@ -194,6 +254,7 @@ final class MutationWriter: Sendable {
     // MARK: Handlers that wait
 
     private func start(_ ongoing: OngoingMutation) {
+        _ = working.withLock { $0.insert(ongoing.pending.sequence) }
         runner.inputs.tasks.start { [self] in
             var prepared: Result<MutationBody, ExecutionError>
             do {
@@ -209,6 +270,18 @@ final class MutationWriter: Sendable {
     }
 }
 
+/// Whether another server appends: then no turn is taken.
+private final class Gate: Sendable {
+    private let state: Atomic<Bool>
+
+    init(isAside: Bool) { state = Atomic(isAside) }
+
+    var isAside: Bool {
+        get { state.load(ordering: .sequentiallyConsistent) }
+        set { state.store(newValue, ordering: .sequentiallyConsistent) }
+    }
+}
+
 /// Turns in flight to the disk: several small ones, or one large one.
 private final class InFlight: Sendable {
     typealias Begin = @Sendable () -> Void
@@ -216,6 +289,7 @@ private final class InFlight: Sendable {
     private struct State {
         /// Bytes of the turns that have started.
         var bytes = 0
+        var count = 0
         /// A large turn has started, or waits for those before it; no turn may follow it.
         var isClosed = false
         var waiting: (bytes: Int, begin: Begin)?
@@ -228,6 +302,9 @@ private final class InFlight: Sendable {
 
     var hasRoom: Bool { state.withLock { !$0.isClosed && $0.bytes < limit } }
 
+    /// None has started that has not completed, and none waits to start.
+    var isEmpty: Bool { state.withLock { $0.count == 0 && $0.waiting == nil } }
+
     /// Starts a turn: now or, if it must be alone, once those before it have completed.
     func begin(_ bytes: Int, isAlone: Bool, _ begin: @escaping Begin) {
         let begins = state.withLock { state in
@@ -238,6 +315,7 @@ private final class InFlight: Sendable {
                 return false
             }
             state.bytes += bytes
+            state.count += 1
             return true
         }
         if begins { begin() }
@@ -248,6 +326,7 @@ private final class InFlight: Sendable {
     func end(_ bytes: Int) -> Begin? {
         state.withLock { state in
             state.bytes -= bytes
+            state.count -= 1
             assert(state.bytes >= 0, "what has arrived was on its way")
             guard state.bytes == 0 else { return nil }
             guard let next = state.waiting.take() else {
@@ -255,6 +334,7 @@ private final class InFlight: Sendable {
                 return nil
             }
             state.bytes = next.bytes
+            state.count = 1
             return next.begin
         }
     }

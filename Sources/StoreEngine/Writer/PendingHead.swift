@@ -52,6 +52,9 @@ package struct PendingHead {
 
     var base: Base { Base(snapshot: snapshot, abandoned: abandoned, generation: generation) }
 
+    /// Whether a base has not been discarded.
+    func isCurrent(_ base: Base) -> Bool { base.generation == generation }
+
     /// Accepts a turn.
     /// - Returns: what need not wait; nil if the base was discarded, so that the turn is void and none of it
     ///   may be reported.
@@ -111,12 +114,21 @@ package struct PendingHead {
     }
 
     /// This server appends from now on, behind what others have appended.
-    /// - Returns: the requests that were made on another state, which fail; there are none unless it led before.
-    mutating func takeOver(from snapshot: Snapshot) -> [MutationRequest] {
+    /// - Parameter working: intents whose handlers work here. The others are abandoned.
+    /// - Returns: the requests that were made on another state, which fail; there are none if nothing was on its way.
+    mutating func takeOver(
+        from snapshot: Snapshot, working: Set<UInt64>
+    ) -> [MutationRequest] {
         let failed = discard(base)
         (self.snapshot, durable) = (snapshot, snapshot)
-        abandoned = snapshot.pending.map(\.sequence)
+        abandoned = snapshot.pending.map(\.sequence).filter { !working.contains($0) }
         return failed
+    }
+
+    /// - Returns: the repeated mutations that wait for a handler; they no longer do.
+    mutating func releaseJoined() -> [MutationRequest] {
+        defer { joined = [:] }
+        return joined.sorted { $0.key < $1.key }.flatMap(\.value)
     }
 
     /// An append on this base could not be made durable: the head goes back to the durable state.

@@ -45,6 +45,9 @@ final class SerialQueue<Message: Sendable>: Sendable {
     /// Messages waiting or being handled.
     var count: Int { state.withLock { $0.count } }
 
+    /// Whether messages are being handled, or are about to be.
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
     /// Posts a message. False if the queue is full and the message was not taken.
     /// - Parameters:
     ///   - isLimited: false for messages that belong to something accepted earlier.

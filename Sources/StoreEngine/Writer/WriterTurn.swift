@@ -74,10 +74,17 @@ struct WriterTurn: Sendable {
             }
             add(run, of: request)
         case .end(let ongoing, let prepared):
+            let intent = ongoing.pending.sequence
+            guard head.pending.contains(where: { $0.sequence == intent }) else {
+                // Another server led meanwhile, and has revoked it.
+                answer(ongoing.request, .handlerOvertaken)
+                note(.promise(.ended(intent)))
+                return true
+            }
             let run = runner.end(ongoing, with: prepared, on: head)
             if let byteLimit, run.byteCount > byteLimit { return false }
             add(run, of: ongoing.request)
-            note(.promise(.ended(ongoing.pending.sequence)))
+            note(.promise(.ended(intent)))
         case .revokeAbandoned: break
         }
         return true

@@ -139,6 +139,47 @@ struct FollowingTests {
     }
 
     /// Leaders change at random; what each server tells its subscriptions is the same, and so are the states.
+    /// The cursor of another server may be newer than what this one has.
+    @Test func aStreamWaitsForTheEventThatItResumesBehind() async throws {
+        let cluster = try Cluster(2)
+        let (leader, follower) = (cluster.nodes[0], cluster.nodes[1])
+        let answer = try await leader.run(EngineUnderTest.addTodo("one"))
+        let cursor = try #require(answer["extensions"]?["relay"]?["cursor"])
+        let sink = try follower.subscribe(
+            "query @live { user { totalCount } }", relay: ["resume": cursor])
+        follower.passTime()
+        #expect(try await follower.results(of: sink, count: 1)[0].refusalCode == "BEHIND")
+        let again = try follower.subscribe(
+            "query @live { user { totalCount } }", relay: ["resume": cursor])
+        try follower.pull()
+        let first = try await follower.results(of: again, count: 1)[0]
+        #expect(first["extensions"]?["relay"]?["recovered"] == true)
+    }
+
+    /// Nothing was changed, so whoever leads then carries it out.
+    @Test func whatWasOvertakenIsHandedOn() async throws {
+        let cluster = try Cluster(2)
+        let (old, new) = (cluster.nodes[0], cluster.nodes[1])
+        old.follow(cluster)
+        try await eventually("it is aside") { old.service.isAside ? true : nil }
+        old.service.lead()
+        // It does not know yet that it is the other one's turn.
+        cluster.shared.setLeader(1)
+        new.service.lead()
+        let answer = try old.post(EngineUnderTest.addTodo("one"))
+        try await eventually("it is refused") {
+            cluster.shared.refusals > 0 ? true : nil
+        }
+        try cluster.lead(1)
+        try await eventually("the mutation") {
+            old.passTime()
+            return new.service.snapshot.sequence == 3 ? true : nil
+        }
+        try await eventually("it is aside") { old.service.isAside ? true : nil }
+        try old.pull()
+        #expect(try await answer.get()["data"]?["addTodo"] != nil)
+    }
+
     @Test func everyServerTellsTheSame() async throws {
         let seed = UInt64.random(in: 1...1_000_000)
         var random = SeededGenerator(seed: seed)
@@ -239,7 +280,11 @@ private final class SharedEvents: Sendable {
         var pieces: [[Event]] = []
         var last: UInt64 = 0
         var leader = -1
+        var refusals = 0
     }
+
+    /// Appends that were refused.
+    var refusals: Int { state.withLock { $0.refusals } }
 
     private let state = Lock(State())
 
@@ -260,6 +305,7 @@ private final class SharedEvents: Sendable {
     ) -> Result<UInt64, JournalError> {
         state.withLock { state in
             guard state.leader == number, state.last == sequence else {
+                state.refusals += 1
                 return .failure(
                     JournalError(code: .overtaken(by: state.last), message: "Overtaken."))
             }

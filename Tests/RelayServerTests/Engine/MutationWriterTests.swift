@@ -383,15 +383,15 @@ struct MutationWriterTests {
     }
 
     @Test func whatTheDiskCannotTakeHasACodeForClients() {
-        func code(_ code: JournalError.Code) -> ErrorCode? {
-            ExecutionError(JournalError(code: code, message: "No.")).code
+        func told(_ code: JournalError.Code) -> JSONValue? {
+            let error = JournalError(code: code, message: "pwrite on /srv/data: no.")
+            return try? JSONValue(parsing: Outcome(error).response.bytes)
         }
-        #expect(code(.storageFull) == .storageFull)
-        #expect(code(.busy) == .overloaded)
-        #expect(code(.overtaken(by: 3)) == .overloaded)
-        #expect(code(.frozen) == .outcomeUnknown)
-        let path = JournalError(code: .storageFull, message: "pwrite on /srv/data: no space.")
-        #expect(!ExecutionError(path).message.contains("/srv"), "a client learns no paths")
+        #expect(told(.storageFull)?.firstErrorCode == "STORAGE_FULL")
+        #expect(told(.busy)?.firstErrorCode == "OVERLOADED")
+        #expect(told(.overtaken(by: 3))?.firstErrorCode == "OVERLOADED")
+        #expect(told(.frozen)?.firstErrorCode == "OUTCOME_UNKNOWN")
+        #expect(told(.storageFull)?.text.contains("/srv") == false, "a client learns no paths")
     }
 
     @Test func aRefusedMutationAppendsNothingAndIsNotRemembered() async throws {

@@ -9,9 +9,9 @@ import Testing
 @Suite(.bounded) struct QueueLintTests {
     /// Of rooms whose sources are looked at.
     private static let rooms = [
-        "EventLog", "EventStore/Checkpoint", "EventStore/History", "EventStore/Journal",
+        "Cluster", "EventLog", "EventStore/Checkpoint", "EventStore/History", "EventStore/Journal",
         "HTTPMessages", "LogTools", "StoreEngine",
-        "PostgreSQL", "RelayServer/Explorer", "RelayServer/Front", "RelayServer/Past",
+        "PostgreSQL", "RelayServer/Cluster", "RelayServer/Explorer", "RelayServer/Front", "RelayServer/Past",
         "RelayRecords/Events", "SharedJournal", "Threads", "WebSocketIO",
     ]
 
@@ -44,6 +44,11 @@ import Testing
 
     /// By file and member: `queue` names a line of ``QueueBound``, `flag` one of `relay serve`, `by` says what else it is.
     private static let bounds = """
+        Cluster/ClusterMember.swift threads = by two
+        RelayServer/Cluster/LeaderLink.swift waiting = flag --max-waiting-mutations
+        RelayServer/Cluster/LeaderLink.swift again = flag --max-waiting-mutations
+        RelayServer/Cluster/LeaderLink.swift returned = flag --max-waiting-mutations
+        RelayServer/Cluster/LeaderLink.swift sent = flag --max-waiting-mutations
         EventLog/Write/AppendQueue.swift waiters = queue events that the log has taken and not written
         EventLog/Read/FrameCursor.swift damages = by what one reading of a log finds
         EventLog/Housekeeping/Housekeeping.swift sealed = by the segments of the log, a number each

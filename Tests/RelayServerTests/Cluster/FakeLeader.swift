@@ -1,0 +1,135 @@
+import GraphQLTransportWS
+import HTTPMessages
+import RelayJSON
+import Threads
+import WebSocketIO
+
+@testable import RelayServer
+
+/// A server that mutations are handed to, which does with them what a test wants.
+final class FakeLeader: HTTPServerHandler {
+    enum Behaviour: Sendable {
+        /// Answers with a cursor's sequence, counting from 1.
+        case execute
+        /// Answers with these errors.
+        case fail([JSONValue])
+        /// Takes it, and breaks the connection off.
+        case cut
+        /// Takes it, and says nothing.
+        case hang
+    }
+
+    /// A mutation that it has had.
+    struct Taken: Sendable {
+        let payload: JSONObject
+        let header: String?
+    }
+
+    private struct State {
+        var behaviour: Behaviour
+        var taken: [Taken] = []
+    }
+
+    private let state: Lock<State>
+
+    private init(_ behaviour: Behaviour) { state = Lock(State(behaviour: behaviour)) }
+
+    /// Serves while `body` runs.
+    static func run(
+        _ behaviour: Behaviour,
+        _ body: (_ leader: FakeLeader, _ address: ServerAddress) async throws -> Void
+    ) async throws {
+        let leader = FakeLeader(behaviour)
+        let loop = try IOLoop.start()
+        do {
+            let options = HTTPServer.Options(subprotocols: [GraphQLSocket.subprotocol])
+            let server = try await HTTPServer.start(options, on: loop, handler: leader)
+            try await body(leader, ServerAddress(host: "127.0.0.1", port: server.port))
+        } catch {
+            await loop.stop()
+            throw error
+        }
+        await loop.stop()
+    }
+
+    var taken: [Taken] { state.withLock { $0.taken } }
+
+    func behave(_ behaviour: Behaviour) { state.withLock { $0.behaviour = behaviour } }
+
+    func upgrade(_ request: HTTPRequest) -> UpgradeDecision {
+        guard request.path == Front.path else { return .refuse(HTTPResponse(status: 404)) }
+        return .accept(FakeSocket(self, request.headers["authorization"]))
+    }
+
+    func respond(to request: HTTPRequest, with responder: HTTPResponder) {
+        responder.respond(HTTPResponse(status: 404))
+    }
+
+    fileprivate func take(_ taken: Taken) -> (number: Int, Behaviour) {
+        state.withLock { state in
+            state.taken.append(taken)
+            return (state.taken.count, state.behaviour)
+        }
+    }
+}
+
+private final class FakeSocket: WebSocketHandler {
+    private let leader: FakeLeader
+    private let header: String?
+    private let machine = Lock(ServerConnection())
+
+    init(_ leader: FakeLeader, _ header: String?) {
+        self.leader = leader
+        self.header = header
+    }
+
+    func opened(_ connection: WebSocketConnection) {}
+
+    func received(_ message: WebSocketMessage, on connection: WebSocketConnection) {
+        var actions = machine.withLock { $0.receive(message.bytes) }[...]
+        while let action = actions.popFirst() {
+            switch action {
+            case .send(let bytes): connection.send(OutgoingMessage(.text, bytes))
+            case .close(let close): connection.close(code: close.code, reason: close.reason)
+            case .authenticate: actions += machine.withLock { $0.accept() }
+            case .start(let operation, let payload):
+                actions += start(operation, payload, connection)
+            case .pinged, .stop: break
+            }
+        }
+    }
+
+    private func start(
+        _ operation: ServerConnection.Operation, _ payload: JSONObject,
+        _ connection: WebSocketConnection
+    ) -> [ServerConnection.Action] {
+        let (number, behaviour) = leader.take(.init(payload: payload, header: header))
+        switch behaviour {
+        case .execute:
+            let cursor = StreamCursorText.make(number)
+            let result: JSONObject = [
+                "data": ["done": .int(Int64(number))],
+                "extensions": ["relay": ["cursor": .string(cursor)]],
+            ]
+            let next = ServerMessage.next(id: operation.id, payload: result).bytes
+            return [.send(next)] + machine.withLock { $0.complete(operation) }
+        case .fail(let errors): return machine.withLock { $0.error(operation, errors) }
+        case .cut:
+            connection.close(code: 1_011)
+            return []
+        case .hang: return []
+        }
+    }
+
+    func closed(_ close: WebSocketClose, on connection: WebSocketConnection) {
+        _ = machine.withLock { $0.socketClosed() }
+    }
+}
+
+private enum StreamCursorText {
+    static func make(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 32) + "-" + String(repeating: "0", count: 15) + "1-"
+            + String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

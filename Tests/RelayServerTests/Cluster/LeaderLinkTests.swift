@@ -1,0 +1,250 @@
+import GraphQLExecution
+import GraphQLLanguage
+import RelayJSON
+import StoreEngine
+import Testing
+import Threads
+import WebSocketIO
+
+@testable import RelayServer
+
+/// Mutations on their way to the server that leads.
+@Suite(.bounded) struct LeaderLinkTests {
+    private static let key = [UInt8](repeating: 7, count: 32)
+
+    private static func mutation(
+        _ text: String, id: String? = nil, identity: Identity = .unrestricted
+    ) -> GraphQLRequest {
+        var request = GraphQLRequest(query: text, identity: identity)
+        if let id { request.extensions["relay"] = ["mutationId": .string(id)] }
+        return request
+    }
+
+    /// Runs with a link, and stops it.
+    private func with(
+        _ behaviour: FakeLeader.Behaviour, messageBytes: Int = 1 << 20,
+        patience: Duration = LeaderLink.patience,
+        _ body: (LeaderLink, FakeLeader, ServerAddress) async throws -> Void
+    ) async throws {
+        try await FakeLeader.run(behaviour) { leader, address in
+            let link = LeaderLink(
+                on: try IOLoop.start(), key: ClusterKey(Self.key), messageBytes: messageBytes,
+                patience: patience, report: { _ in })
+            do {
+                try await body(link, leader, address)
+            } catch {
+                await link.stop()
+                throw error
+            }
+            await link.stop()
+        }
+    }
+
+    private func outcome(
+        of request: GraphQLRequest, by link: LeaderLink
+    ) async throws -> Outcome {
+        try await answer("the outcome") { link.forward(request, $0) }
+    }
+
+    @Test func itIsHandedOnWithWhoAsks() async throws {
+        try await with(.execute) { link, leader, address in
+            link.follow(address)
+            let viewer = Viewer(id: "u1", claimValues: ["roles": ["b", "a"]], expiresAt: 9)
+            let request = GraphQLRequest(
+                query: "mutation M { m }", operationName: "M", variables: ["n": 3],
+                extensions: ["relay": ["mutationId": "c:1"]], identity: .viewer(viewer))
+            let response = try #require(try await outcome(of: request, by: link).executed)
+            #expect(response.cursor?.hasSuffix("1") == true && !response.hasErrors)
+            let taken = try #require(leader.taken.first)
+            #expect(taken.header == "Bearer " + String(repeating: "07", count: 32))
+            let read = try GraphQLRequest(forwarded: taken.payload)
+            var expected = request
+            expected.isForwarded = true
+            #expect(read == expected && read.identity.viewer?.expiresAt == 9)
+        }
+    }
+
+    @Test(arguments: [Identity.unrestricted, .nobody, .viewer(Viewer(id: "x"))])
+    func everybodyStaysWhoTheyAre(_ identity: Identity) throws {
+        let request = Self.mutation("mutation { m }", identity: identity)
+        #expect(try GraphQLRequest(forwarded: request.forwarded).identity == identity)
+    }
+
+    @Test func nobodyBecomesSomebodyByAMistake() {
+        let wrong: [JSONValue] = [
+            .null, "unrestricted", [:], ["kind": "admin"], ["kind": "viewer"],
+            ["kind": "viewer", "id": "", "claims": [:]], ["kind": "viewer", "id": "x"],
+        ]
+        for identity in wrong {
+            let payload: JSONObject = ["query": "mutation { m }", "identity": identity]
+            #expect(throws: ExecutionError.self) { try GraphQLRequest(forwarded: payload) }
+        }
+        #expect(throws: ExecutionError.self) {
+            try GraphQLRequest(forwarded: ["query": "mutation { m }"])
+        }
+    }
+
+    @Test func theyWaitForALeaderAndKeepTheirOrder() async throws {
+        try await with(.execute) { link, leader, address in
+            let answers = (0..<300).map { number in
+                let answer = AnsweredOnce()
+                link.forward(Self.mutation("mutation { m\(number) }")) { answer.take($0) }
+                return answer
+            }
+            link.follow(address)
+            for answer in answers {
+                let outcome = try await answer.value
+                #expect(outcome.executed != nil)
+            }
+            let texts = leader.taken.map { $0.payload["query"]?.string }
+            #expect(texts == (0..<300).map { "mutation { m\($0) }" })
+        }
+    }
+
+    @Test func whatIsLostIsSentAgainIfItHasAnID() async throws {
+        try await with(.cut) { link, leader, address in
+            link.follow(address)
+            let named = AnsweredOnce()
+            link.forward(Self.mutation("mutation { m }", id: "c:1")) { named.take($0) }
+            try await eventually("it has been sent twice") { leader.taken.count > 1 ? true : nil }
+            let plain = try await outcome(of: Self.mutation("mutation { n }"), by: link)
+            #expect(plain.codes == [.outcomeUnknown])
+            leader.behave(.execute)
+            #expect(try await named.value.executed != nil)
+            let plainOnes = leader.taken.filter { $0.payload["query"] == "mutation { n }" }
+            #expect(plainOnes.count <= 1)
+        }
+    }
+
+    @Test func whoeverDoesNotLeadIsAskedAgain() async throws {
+        let refusal: JSONValue = [
+            "message": "No.", "extensions": ["code": "NOT_LEADING"],
+        ]
+        try await with(.fail([refusal])) { link, leader, address in
+            link.follow(address)
+            let answer = AnsweredOnce()
+            link.forward(Self.mutation("mutation { m }")) { answer.take($0) }
+            try await eventually("it has been sent twice") { leader.taken.count > 1 ? true : nil }
+            leader.behave(.execute)
+            #expect(try await answer.value.executed != nil)
+        }
+    }
+
+    @Test func errorsComeBackAsTheyWere() async throws {
+        var error = ExecutionError(
+            "Wrong.", code: .badUserInput, locations: [.init(line: 3, column: 14)],
+            path: [.field("m"), .index(2)])
+        error.id = "17"
+        try await with(.fail([error.json])) { [error] link, _, address in
+            link.follow(address)
+            let outcome = try await outcome(of: Self.mutation("mutation { m }"), by: link)
+            guard case .refused(let errors) = outcome else {
+                Issue.record("It was not refused: \(outcome)")
+                return
+            }
+            #expect(errors == [error])
+        }
+    }
+
+    /// A server that hangs is left when another one leads.
+    @Test func anotherLeaderGetsWhatHasAnID() async throws {
+        try await with(.hang) { link, first, address in
+            try await FakeLeader.run(.execute) { second, other in
+                link.follow(address)
+                let (named, plain) = (AnsweredOnce(), AnsweredOnce())
+                link.forward(Self.mutation("mutation { m }", id: "c:1")) { named.take($0) }
+                link.forward(Self.mutation("mutation { n }")) { plain.take($0) }
+                try await eventually("both are there") { first.taken.count == 2 ? true : nil }
+                link.follow(other)
+                #expect(try await plain.value.codes == [.outcomeUnknown])
+                #expect(try await named.value.executed != nil)
+                #expect(second.taken.map { $0.payload["query"] } == ["mutation { m }"])
+            }
+        }
+    }
+
+    @Test func whoLeadsDoesItThemselves() async throws {
+        try await with(.hang) { link, leader, address in
+            link.follow(address)
+            let (named, plain) = (AnsweredOnce(), AnsweredOnce())
+            link.forward(Self.mutation("mutation { m }", id: "c:1")) { named.take($0) }
+            link.forward(Self.mutation("mutation { n }")) { plain.take($0) }
+            try await eventually("both are there") { leader.taken.count == 2 ? true : nil }
+            link.lead()
+            #expect(try await named.value.isOvertaken)
+            #expect(try await plain.value.codes == [.outcomeUnknown])
+            #expect(try await outcome(of: Self.mutation("mutation { o }"), by: link).isOvertaken)
+        }
+    }
+
+    @Test func nobodyWaitsForEver() async throws {
+        try await with(.hang, patience: .milliseconds(1)) { link, _, _ in
+            let outcome = try await outcome(of: Self.mutation("mutation { m }"), by: link)
+            #expect(outcome.codes == [.overloaded])
+        }
+    }
+
+    @Test func whatIsTooLongIsNotSent() async throws {
+        try await with(.execute, messageBytes: 4_096) { link, leader, address in
+            link.follow(address)
+            let long = String(repeating: "x", count: 4_096)
+            let refused = try await outcome(of: Self.mutation(long, id: "c:1"), by: link)
+            #expect(refused.codes == [.limitExceeded])
+            // At the bound it goes.
+            var payload = Self.mutation("").forwarded
+            payload["query"] = ""
+            let room = 4_096 - 128 - JSONValue.object(payload).bytes.count
+            let fitting = Self.mutation(String(repeating: "y", count: room))
+            #expect(try await outcome(of: fitting, by: link).executed != nil)
+            let over = Self.mutation(String(repeating: "y", count: room + 1))
+            #expect(try await outcome(of: over, by: link).codes == [.limitExceeded])
+            #expect(leader.taken.count == 1)
+        }
+    }
+
+    @Test func whatWaitsIsAnsweredAtTheEnd() async throws {
+        let answers = [AnsweredOnce(), AnsweredOnce()]
+        try await with(.hang) { link, leader, address in
+            link.follow(address)
+            link.forward(Self.mutation("mutation { m }", id: "c:1")) { answers[0].take($0) }
+            try await eventually("it is there") { leader.taken.count == 1 ? true : nil }
+            link.follow(nil)
+            link.forward(Self.mutation("mutation { n }")) { answers[1].take($0) }
+        }
+        #expect(try await answers[0].value.codes == [.outcomeUnknown])
+        guard case .stopping = try await answers[1].value else {
+            Issue.record("It was never sent.")
+            return
+        }
+    }
+}
+
+/// What became of one mutation.
+private final class AnsweredOnce: Sendable {
+    private let outcomes = Lock<[Outcome]>([])
+
+    func take(_ outcome: Outcome) { outcomes.withLock { $0.append(outcome) } }
+
+    var value: Outcome {
+        get async throws {
+            let told: [Outcome] = try await eventually("the outcome") {
+                let told = outcomes.withLock { $0 }
+                return told.isEmpty ? nil : told
+            }
+            #expect(told.count == 1)
+            return told[0]
+        }
+    }
+}
+
+extension Outcome {
+    fileprivate var executed: Response? {
+        if case .executed(let response) = self { response } else { nil }
+    }
+
+    fileprivate var codes: [ErrorCode]? {
+        if case .refused(let errors) = self { errors.compactMap(\.code) } else { nil }
+    }
+
+    fileprivate var isOvertaken: Bool { if case .overtaken = self { true } else { false } }
+}
