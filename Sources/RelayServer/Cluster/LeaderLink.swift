@@ -6,7 +6,7 @@ import StoreEngine
 @_spi(Rooms) import Threads
 import WebSocketIO
 
-/// Hands mutations to the server that leads the cluster, over one WebSocket that speaks graphql-transport-ws.
+/// Hands mutations to the server that leads the cluster, over a WebSocket that speaks graphql-transport-ws.
 ///
 /// They are sent in the order in which they came, and wait while nobody leads. What becomes of one whose connection is
 /// lost before its answer is not known: if it has a mutation id it is sent again, and carried out once; otherwise its
@@ -14,10 +14,10 @@ import WebSocketIO
 ///
 /// The actor runs on the thread of a loop of its own, so that nothing here holds up clients.
 actor LeaderLink {
-    private struct Handed {
+    /// A mutation that was handed over.
+    fileprivate struct Handed {
         let number: UInt64
         let payload: JSONObject
-        let byteCount: Int
         /// It has a mutation id: however often it is sent, it is carried out once.
         let isNamed: Bool
         let deadline: ContinuousClock.Instant
@@ -29,11 +29,13 @@ actor LeaderLink {
     /// For how long a mutation waits for a server that leads.
     static let patience: Duration = .seconds(30)
     /// Bytes that the connection has not taken; more wait here.
-    static let windowBytes = 8 << 20
+    private static let windowBytes = 8 << 20
     /// Of a message, without its payload.
     private static let envelopeBytes = 128
     /// How long until one that does not lead, or cannot be reached, is asked again.
     private static let pause: Duration = .milliseconds(100)
+    /// How long whoever led before may take to answer what it has.
+    private static let farewell: Duration = .seconds(1)
 
     private let loop: IOLoop
     private let key: ClusterKey
@@ -42,16 +44,15 @@ actor LeaderLink {
     private let report: @Sendable (String) -> Void
 
     private var isLeading = false
-    private var leader: ServerAddress?
-    /// Whom the connection is to.
-    private var connected: ServerAddress?
-    /// Of the connections, one after another; what comes from an earlier one does not count.
-    private var attempt = 0
-    private var connection: WebSocketConnection?
-    private var machine = ClientConnection()
-    private var isConnecting = false
-    private var isPausing = false
     private var isStopped = false
+    private var leader: ServerAddress?
+    /// To the leader, or to whoever led last.
+    private var current: LeaderConnection?
+    /// Those that are only listened to, until what was sent on them is answered.
+    private var earlier: [ObjectIdentifier: LeaderConnection] = [:]
+    private var isPausing = false
+    /// The server has said that it does not lead: one is sent, and the others follow when that is answered otherwise.
+    private var isProbing = false
     /// Whether it has been said that the leader cannot be reached.
     private var isCutOff = false
 
@@ -61,9 +62,6 @@ actor LeaderLink {
     private var again = FIFO<Handed>()
     /// Those that have come back and are not in order yet.
     private var returned: [Handed] = []
-    private var sent: [ClientConnection.Operation: Handed] = [:]
-    /// The server has said that it does not lead: one is sent, and the others follow when that is answered otherwise.
-    private var isProbing = false
     private var isLooking = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -92,16 +90,21 @@ actor LeaderLink {
     ) {
         let payload = request.forwarded
         let byteCount = JSONValue.object(payload).bytes.count
+        guard byteCount + Self.envelopeBytes <= messageBytes else {
+            let message = """
+                This mutation has more than the \(messageBytes) bytes that the servers of the cluster take from each \
+                other. Nothing was changed.
+                """
+            return answer(.refused([ExecutionError(message, code: .limitExceeded)]))
+        }
         let isNamed = !(request.extensions["relay"]?["mutationId"] ?? .null).isNull
         let deadline = ContinuousClock.now + patience
-        let isTaken = loop.perform {
-            self.assumeIsolated { link in
-                link.count += 1
-                link.take(
-                    Handed(
-                        number: link.count, payload: payload, byteCount: byteCount,
-                        isNamed: isNamed, deadline: deadline, answer: answer))
-            }
+        let isTaken = post { link in
+            link.count += 1
+            link.take(
+                Handed(
+                    number: link.count, payload: payload, isNamed: isNamed, deadline: deadline,
+                    answer: answer))
         }
         if !isTaken { answer(.stopping) }
     }
@@ -111,37 +114,40 @@ actor LeaderLink {
 
     /// Another server leads, or nobody does.
     nonisolated func follow(_ leader: ServerAddress?) {
-        loop.perform {
-            self.assumeIsolated { link in
-                link.isLeading = false
-                link.change(leader)
-            }
+        post { link in
+            link.isLeading = false
+            link.change(leader)
         }
     }
 
     /// This server leads: it carries out itself what waits.
     nonisolated func lead() {
-        loop.perform {
-            self.assumeIsolated { link in
-                link.isLeading = true
-                link.leader = nil
-                link.disconnect()
-                link.answerAll { _ in .overtaken }
-            }
+        post { link in
+            link.isLeading = true
+            link.leader = nil
+            link.leaveCurrent()
+            while let handed = link.popNext() { handed.answer(.overtaken) }
         }
     }
 
     /// Answers what still waits, and ends the loop.
     nonisolated func stop() async {
-        loop.perform {
-            self.assumeIsolated { link in
-                link.isStopped = true
-                link.leader = nil
-                link.disconnect()
-                link.answerAll { $0.mayBeDone ? .unknown : .stopping }
+        post { link in
+            link.isStopped = true
+            link.leader = nil
+            for connection in link.connections { link.end(connection) }
+            while let handed = link.popNext() {
+                handed.answer(handed.mayBeDone ? .unknown : .stopping)
             }
         }
         await loop.stop()
+    }
+
+    @discardableResult
+    private nonisolated func post(
+        _ action: @escaping @Sendable (isolated LeaderLink) -> Void
+    ) -> Bool {
+        loop.perform { self.assumeIsolated { action($0) } }
     }
 
     // MARK: What waits
@@ -149,19 +155,15 @@ actor LeaderLink {
     private func take(_ handed: Handed) {
         if isStopped { return handed.answer(.stopping) }
         if isLeading { return handed.answer(.overtaken) }
-        guard handed.byteCount + Self.envelopeBytes <= messageBytes else {
-            let message = """
-                This mutation has more than the \(messageBytes) bytes that the servers of the cluster take from each \
-                other. Nothing was changed.
-                """
-            return handed.answer(.refused([ExecutionError(message, code: .limitExceeded)]))
-        }
         waiting.append(handed)
-        send()
-        look()
+        goOn()
     }
 
-    private var isIdle: Bool { again.isEmpty && returned.isEmpty && waiting.isEmpty }
+    /// A mutation comes back: it was not carried out, or has an id.
+    private func takeBack(_ handed: Handed) {
+        if isLeading { return handed.answer(.overtaken) }
+        returned.append(handed)
+    }
 
     private func popNext() -> Handed? {
         if !returned.isEmpty {
@@ -175,25 +177,18 @@ actor LeaderLink {
     }
 
     private func send() {
-        // Without a leader, the connection to the last one is only listened to.
-        guard let connection, leader != nil, machine.isReady, !isPausing else { return }
-        while !(isProbing && !sent.isEmpty) {
-            guard connection.queuedBytes < Self.windowBytes else {
-                return connection.awaitDrained()
-            }
+        // Without a leader, whoever led last is only listened to.
+        guard let current, leader != nil, current.isReady, !isPausing else { return }
+        while !(isProbing && current.hasSent) {
+            guard current.hasRoom(for: Self.windowBytes) else { return }
             guard let handed = popNext() else { return }
-            let (operation, actions) = machine.subscribe(handed.payload)
-            sent[operation] = handed
-            perform(actions)
+            perform(current.send(handed), on: current)
         }
-    }
-
-    private func answerAll(_ outcome: (Handed) -> Outcome) {
-        while let handed = popNext() { handed.answer(outcome(handed)) }
     }
 
     /// Looks once a second whose time is up, as long as something waits.
     private func look() {
+        let isIdle = again.isEmpty && returned.isEmpty && waiting.isEmpty
         if isLooking || isIdle { return }
         isLooking = true
         loop.perform(after: .seconds(1)) { [weak self] in
@@ -207,8 +202,7 @@ actor LeaderLink {
 
     private func answerLate() {
         let now = ContinuousClock.now
-        // They came in the order of their deadlines, as good as.
-        var inTime: [Handed] = []
+        var inTime = FIFO<Handed>()
         while !again.isEmpty || !returned.isEmpty, let handed = popNext() {
             if handed.deadline <= now {
                 handed.answer(handed.mayBeDone ? .unknown : .leaderless)
@@ -216,67 +210,84 @@ actor LeaderLink {
                 inTime.append(handed)
             }
         }
-        again.append(contentsOf: inTime)
+        again = inTime
+        // They came in the order of their deadlines, as good as.
         while let handed = waiting.first, handed.deadline <= now {
             _ = waiting.popFirst()
             handed.answer(.leaderless)
         }
     }
 
-    // MARK: The connection
+    // MARK: Connections
+
+    private var connections: [LeaderConnection] {
+        (current.map { [$0] } ?? []) + earlier.values
+    }
 
     private func change(_ new: ServerAddress?) {
         if new == leader { return }
         leader = new
         isCutOff = false
         isProbing = false
-        // Who led last may still answer; and may be the next one.
+        // Whoever led last may still answer, and may be the next one.
         guard let new else { return }
-        if new != connected { disconnect() }
+        if new != current?.address { leaveCurrent() }
         connect()
         send()
     }
 
-    private func disconnect() {
-        attempt += 1
-        isConnecting = false
-        connected = nil
-        perform(machine.close())
-        connection = nil
-    }
-
-    private func connect() {
-        guard let leader, connection == nil, !isConnecting, !isPausing, !isStopped else { return }
-        isConnecting = true
-        connected = leader
-        attempt += 1
-        var address = leader
-        address.path = Front.path
-        var options = WebSocketClient.Options(
-            subprotocols: [GraphQLSocket.subprotocol],
-            headers: key.headers)
-        options.connectTimeout = .seconds(3)
-        options.keepAlive = .seconds(3)
-        let handler = LeaderSocket(self, attempt)
-        Task { [options, attempt, loop] in
-            do {
-                _ = try await WebSocketClient.connect(
-                    to: address, options, on: loop, handler: handler)
-            } catch {
-                failed(error, attempt)
+    /// What was sent on the connection may still be answered; nothing new is sent on it.
+    private func leaveCurrent() {
+        guard let connection = current else { return }
+        current = nil
+        guard connection.hasSent else { return end(connection) }
+        earlier[ObjectIdentifier(connection)] = connection
+        loop.perform(after: Self.farewell) { [weak self, weak connection] in
+            self?.assumeIsolated { link in
+                guard let connection else { return }
+                link.end(connection)
+                link.goOn()
             }
         }
     }
 
-    private func failed(_ error: any Error, _ attempt: Int) {
-        guard attempt == self.attempt else { return }
-        isConnecting = false
-        connected = nil
-        if !isCutOff {
+    private func end(_ connection: LeaderConnection) {
+        if connection === current { current = nil }
+        earlier[ObjectIdentifier(connection)] = nil
+        perform(connection.end(), on: connection)
+    }
+
+    private func connect() {
+        guard let leader, current == nil, !isPausing, !isStopped else { return }
+        let connection = LeaderConnection(to: leader, of: self)
+        current = connection
+        var address = leader
+        address.path = Front.path
+        var options = WebSocketClient.Options(
+            subprotocols: [GraphQLSocket.subprotocol], headers: key.headers)
+        options.connectTimeout = .seconds(3)
+        options.keepAlive = .seconds(3)
+        Task { [options, loop] in
+            do {
+                _ = try await WebSocketClient.connect(
+                    to: address, options, on: loop, handler: connection)
+            } catch {
+                lost(connection, because: "\(error)")
+            }
+        }
+    }
+
+    fileprivate func lost(_ connection: LeaderConnection, because reason: String) {
+        let isCurrent = connection === current
+        let wasReady = connection.isReady
+        end(connection)
+        guard isCurrent else { return goOn() }
+        if !wasReady, !isCutOff, leader != nil {
             isCutOff = true
-            report("The server that leads the cluster cannot be reached: mutations wait. \(error)")
+            report("The server that leads the cluster cannot be reached: mutations wait. \(reason)")
         }
         pause()
+        look()
     }
 
     private func pause() {
@@ -291,98 +302,141 @@ actor LeaderLink {
         }
     }
 
-    fileprivate func opened(_ connection: WebSocketConnection, _ attempt: Int) {
-        guard attempt == self.attempt else { return connection.close() }
-        isConnecting = false
-        self.connection = connection
-        machine = ClientConnection()
-        perform(machine.socketOpened())
-    }
+    fileprivate func drained() { send() }
 
-    fileprivate func received(_ message: WebSocketMessage, _ attempt: Int) {
-        guard attempt == self.attempt else { return }
-        perform(
-            message.kind == .text ? machine.receive(message.bytes) : machine.receiveBinary())
-        send()
-        look()
-    }
-
-    fileprivate func drained(_ attempt: Int) {
-        if attempt == self.attempt { send() }
-    }
-
-    fileprivate func closed(_ attempt: Int) {
-        guard attempt == self.attempt else { return }
-        perform(machine.socketClosed())
-        connection = nil
-        connected = nil
-        pause()
-        look()
-    }
-
-    private func perform(_ actions: [ClientConnection.Action]) {
-        for action in actions {
-            switch action {
-            case .send(let bytes): connection?.send(OutgoingMessage(.text, bytes))
-            case .close(let close): connection?.close(code: close.code, reason: close.reason)
-            case .acknowledged:
+    fileprivate func perform(_ events: [LeaderConnection.Event], on connection: LeaderConnection) {
+        for event in events {
+            switch event {
+            case .ready:
                 isCutOff = false
                 send()
-            case .next(let operation, let payload, _):
+            case .answered(let handed, let outcome):
                 isProbing = false
-                finish(operation)?.answer(.executed(Response(forwarded: payload)))
-            case .failed(let operation, let errors):
-                guard let handed = finish(operation) else { break }
-                let errors = errors.map(ExecutionError.init(forwarded:))
-                if errors.first?.code == .notLeading {
-                    // Nothing was changed. Who leads will be known soon.
-                    returned.append(handed)
+                handed.answer(outcome)
+            case .doesNotLead(let handed):
+                // Nothing was changed. Who leads will be known soon.
+                takeBack(handed)
+                if connection === current {
                     isProbing = true
                     pause()
-                } else {
-                    isProbing = false
-                    handed.answer(.refused(errors))
                 }
-            case .completed(let operation):
-                finish(operation)?.answer(.unknown)
-            case .interrupted(let operation):
-                guard var handed = finish(operation) else { break }
+            case .interrupted(var handed):
                 handed.mayBeDone = true
-                if handed.isNamed { returned.append(handed) } else { handed.answer(.unknown) }
-            case .pinged, .ponged: break
+                if handed.isNamed { takeBack(handed) } else { handed.answer(.unknown) }
             }
         }
     }
 
-    private func finish(_ operation: ClientConnection.Operation) -> Handed? {
-        sent.removeValue(forKey: operation)
+    fileprivate func took(_ events: [LeaderConnection.Event], from connection: LeaderConnection) {
+        perform(events, on: connection)
+        if connection !== current, !connection.hasSent { end(connection) }
+        goOn()
+    }
+
+    /// Something may have come back.
+    private func goOn() {
+        send()
+        look()
     }
 }
 
-/// One connection of a ``LeaderLink``.
-private final class LeaderSocket: WebSocketHandler {
-    private let link: LeaderLink
-    private let attempt: Int
-
-    init(_ link: LeaderLink, _ attempt: Int) {
-        self.link = link
-        self.attempt = attempt
+/// One connection of a ``LeaderLink``, and what was sent on it. Everything happens on the link's loop.
+private final class LeaderConnection: WebSocketHandler, @unchecked Sendable {
+    // Unchecked: used on the loop's thread only.
+    enum Event {
+        /// It can be sent on.
+        case ready
+        case answered(LeaderLink.Handed, Outcome)
+        /// The server does not carry it out; nothing was changed.
+        case doesNotLead(LeaderLink.Handed)
+        /// No answer came.
+        case interrupted(LeaderLink.Handed)
     }
 
+    let address: ServerAddress
+    private let link: LeaderLink
+    private var machine = ClientConnection()
+    private var connection: WebSocketConnection?
+    private var sent: [ClientConnection.Operation: LeaderLink.Handed] = [:]
+    private var isEnded = false
+
+    init(to address: ServerAddress, of link: LeaderLink) {
+        self.address = address
+        self.link = link
+    }
+
+    var isReady: Bool { machine.isReady }
+
+    /// Whether something that was sent is not answered.
+    var hasSent: Bool { !sent.isEmpty }
+
+    /// Whether less than this waits to be sent; the link hears of it when nothing does.
+    func hasRoom(for bytes: Int) -> Bool {
+        guard let connection, connection.queuedBytes >= bytes else { return true }
+        connection.awaitDrained()
+        return false
+    }
+
+    func send(_ handed: LeaderLink.Handed) -> [Event] {
+        let (operation, actions) = machine.subscribe(handed.payload)
+        sent[operation] = handed
+        return perform(actions)
+    }
+
+    /// Closes it: what is not answered is interrupted.
+    func end() -> [Event] {
+        isEnded = true
+        return perform(machine.close())
+    }
+
+    private func perform(_ actions: [ClientConnection.Action]) -> [Event] {
+        var events: [Event] = []
+        for action in actions {
+            switch action {
+            case .send(let bytes): connection?.send(OutgoingMessage(.text, bytes))
+            case .close(let close): connection?.close(code: close.code, reason: close.reason)
+            case .acknowledged: events.append(.ready)
+            case .next(let operation, let payload, _):
+                guard let handed = sent.removeValue(forKey: operation) else { break }
+                events.append(.answered(handed, .executed(Response(forwarded: payload))))
+            case .failed(let operation, let errors):
+                guard let handed = sent.removeValue(forKey: operation) else { break }
+                let errors = errors.map(ExecutionError.init(forwarded:))
+                let leads = errors.first?.code != .notLeading
+                events.append(
+                    leads ? .answered(handed, .refused(errors)) : .doesNotLead(handed))
+            case .completed(let operation), .interrupted(let operation):
+                guard let handed = sent.removeValue(forKey: operation) else { break }
+                events.append(.interrupted(handed))
+            case .pinged, .ponged: break
+            }
+        }
+        return events
+    }
+
+    // MARK: WebSocketHandler
+
     func opened(_ connection: WebSocketConnection) {
-        link.assumeIsolated { [attempt] in $0.opened(connection, attempt) }
+        if isEnded { return connection.close() }
+        self.connection = connection
+        tell(perform(machine.socketOpened()))
     }
 
     func received(_ message: WebSocketMessage, on connection: WebSocketConnection) {
-        link.assumeIsolated { [attempt] in $0.received(message, attempt) }
+        tell(
+            perform(
+                message.kind == .text ? machine.receive(message.bytes) : machine.receiveBinary()))
     }
 
-    func drained(_ connection: WebSocketConnection) {
-        link.assumeIsolated { [attempt] in $0.drained(attempt) }
-    }
+    func drained(_ connection: WebSocketConnection) { link.assumeIsolated { $0.drained() } }
 
     func closed(_ close: WebSocketClose, on connection: WebSocketConnection) {
-        link.assumeIsolated { [attempt] in $0.closed(attempt) }
+        let reason = "The connection was closed: \(close)."
+        link.assumeIsolated { $0.lost(self, because: reason) }
+    }
+
+    private func tell(_ events: [Event]) {
+        link.assumeIsolated { $0.took(events, from: self) }
     }
 }
 

@@ -1,6 +1,7 @@
 import BoundedTesting
 import EventStore
 import GraphQLExecution
+import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import SchemaService
@@ -235,6 +236,93 @@ struct FollowingTests {
         #expect(old.service.snapshot.pending.isEmpty)
         #expect(old.service.snapshot.stateHash == new.service.snapshot.stateHash)
     }
+
+    // MARK: Handlers that work when the leader changes
+
+    private static func rename(_ text: String, _ id: JSONValue) -> String {
+        "mutation { renameTodo(input: { id: \(id.text), text: \"\(text)\" }) { todo { text } } }"
+    }
+
+    /// Two servers, the first of which leads, and its handler works.
+    private func withHandler(
+        _ body: (Cluster, _ answer: Answer, _ end: () -> Void) async throws -> Void
+    ) async throws {
+        let gate = Lock<[CheckedContinuation<Void, Never>]>([])
+        var handlers = Handlers()
+        handlers.mutation(
+            "renameTodo",
+            waitingFor: { _, _, _ in
+                await withCheckedContinuation { continuation in
+                    gate.withLock { $0.append(continuation) }
+                }
+                return { records, variables, _ in
+                    let id = variables.input?["id"]?.stringValue.map { DataID($0) }
+                    let todo = id.flatMap { records[$0] }
+                    todo?["text"] = variables.input?["text"]?.stringValue
+                    return todo?.dataID
+                }
+            })
+        let cluster = try Cluster(2, handlers)
+        let added = try await cluster.nodes[0].run(EngineUnderTest.addTodo("one"))
+        let id = try #require(added["data"]?["addTodo"]?["todo"]?["id"])
+        let answer = try cluster.nodes[0].post(Self.rename("two", id))
+        try await eventually("the handler") { gate.withLock { $0.isEmpty } ? nil : true }
+        try await body(cluster, answer) {
+            let waiting = gate.withLock { gate in
+                defer { gate = [] }
+                return gate
+            }
+            for continuation in waiting { continuation.resume() }
+        }
+    }
+
+    @Test func aHandlerThatEndsAfterItsMutationWasRevokedWritesNothing() async throws {
+        try await withHandler { cluster, answer, end in
+            let (old, new) = (cluster.nodes[0], cluster.nodes[1])
+            try cluster.lead(1)
+            try await eventually("it is revoked") {
+                new.service.snapshot.pending.isEmpty ? true : nil
+            }
+            try await eventually("it is aside") { old.service.isAside ? true : nil }
+            try cluster.lead(0)
+            end()
+            #expect(try await answer.get().refusalCode == "OUTCOME_UNKNOWN")
+            _ = try await old.run(EngineUnderTest.addTodo("three"))
+            try await eventually("it is aside") { new.service.isAside ? true : nil }
+            // What is in the journal can be folded.
+            try new.pull()
+            #expect(old.service.snapshot.stateHash == new.service.snapshot.stateHash)
+        }
+    }
+
+    @Test func aHandlerThatEndsWhileAnotherServerLeadsWritesNothing() async throws {
+        try await withHandler { cluster, answer, end in
+            let (old, new) = (cluster.nodes[0], cluster.nodes[1])
+            try cluster.lead(1)
+            end()
+            #expect(try await answer.get().refusalCode == "OUTCOME_UNKNOWN")
+            try await eventually("it is revoked") {
+                new.service.snapshot.pending.isEmpty ? true : nil
+            }
+            try await eventually("it is aside") { old.service.isAside ? true : nil }
+            try old.pull()
+            #expect(old.service.snapshot.stateHash == new.service.snapshot.stateHash)
+        }
+    }
+
+    /// Nobody else led meanwhile: its mutation is still its own.
+    @Test func aHandlerGoesOnIfItsServerLeadsAgain() async throws {
+        try await withHandler { cluster, answer, end in
+            let old = cluster.nodes[0]
+            old.follow(cluster)
+            try await eventually("it is aside") { old.service.isAside ? true : nil }
+            try cluster.lead(0)
+            end()
+            #expect(
+                try await answer.get()["data"]?["renameTodo"]?["todo"]?["text"] == "two")
+            #expect(old.service.snapshot.pending.isEmpty)
+        }
+    }
 }
 
 extension JSONValue {
@@ -251,15 +339,15 @@ private final class Cluster: Sendable {
 
     var leader: Node { nodes[leading.withLock { $0 }] }
 
-    init(_ count: Int) throws {
+    init(_ count: Int, _ handlers: Handlers = Handlers()) throws {
         let shared = SharedEvents()
         let text = try Example.text("todo.graphql") + EngineUnderTest.open
-        let schema = try ServiceSchema(text, handlers: Handlers(), logger: ServiceSchema.noLogger)
+        let schema = try ServiceSchema(text, handlers: handlers, logger: ServiceSchema.noLogger)
         let seed = try SeedFile.read(
             Array(try Example.text("todo.seed.ndjson").utf8), for: schema, timeMicroseconds: 0)
         shared.append([.genesis(schema: text, seed: seed.writes)])
         self.shared = shared
-        nodes = try (0..<count).map { try Node($0, shared, text) }
+        nodes = try (0..<count).map { try Node($0, shared, text, handlers) }
         for node in nodes.dropFirst() { node.follow(self) }
         shared.setLeader(0)
     }
@@ -385,8 +473,10 @@ private final class Node: Sendable {
         }
     }
 
-    init(_ number: Int, _ shared: SharedEvents, _ text: String) throws {
-        let schema = try ServiceSchema(text, handlers: Handlers(), logger: ServiceSchema.noLogger)
+    init(
+        _ number: Int, _ shared: SharedEvents, _ text: String, _ handlers: Handlers
+    ) throws {
+        let schema = try ServiceSchema(text, handlers: handlers, logger: ServiceSchema.noLogger)
         self.shared = shared
         journal = NodeJournal(number, shared)
         var snapshot = Snapshot(indexes: schema.indexes)
