@@ -246,6 +246,7 @@ class Load:
         self.counts = Counter()
         self.errors = Counter()
         self.ending = False
+        self.tolerant = cluster.options.tolerant
         self.deadline = float("inf")
         self.list = self.list_id = self.begin = None
 
@@ -270,9 +271,11 @@ class Load:
 
 
 class Client:
-    def __init__(self, load, name, patience=8.0):
-        self.load, self.name, self.patience = load, name, patience
+    def __init__(self, load, name, patience=None):
+        self.load, self.name = load, name
         self.random = type(load.random)(load.random.random())
+        # Some wait until the server gives up.
+        self.patience = patience or self.random.choice([3.0, 6.0, 12.0])
         self.node = self.random.choice(load.cluster.nodes)
         self.connection = None
         self.cursor = None
@@ -543,6 +546,10 @@ class Subscriber(Client):
                     return
                 if first:
                     first = False
+                    if relay.get("recovered") is not True and self.load.tolerant and \
+                            sequence(relay["cursor"]) < sequence(resumed):
+                        self.load.counts["could not resume at a node that was behind"] += 1
+                        return
                     if relay.get("recovered") is not True:
                         self.load.problem(f"{self.name} could not resume at {self.node.name} after {resumed}: "
                                           f"{json.dumps(payload)[:400]}")
@@ -584,20 +591,22 @@ class Subscriber(Client):
 
 
 class Probe:
-    """From a fault on, tries a mutation at the next node every 20 ms, until one that began after the fault is answered:
-    so long there was no writer. It has a list of its own."""
+    """From a fault on, tries a mutation at the next node every 20 ms, until the fault is over and one is answered. With
+    what the other clients were answered this says how long nobody could write. It has a list of its own."""
 
     def __init__(self, load, list_name, list_id):
         self.load, self.list, self.list_id = load, list_name, list_id
         self.operations = []
-        self.took = None
+        # When those that began after the fault were answered.
+        self.answers = []
+        self.over = False
         self.tasks = set()
         self.connections = {}
 
     async def run(self, since):
         number = 0
         try:
-            while self.took is None and self.load.now() < self.load.deadline:
+            while not (self.over and self.answers) and self.load.now() < self.load.deadline:
                 node = self.load.cluster.nodes[number % len(self.load.cluster.nodes)]
                 number += 1
                 if len(self.tasks) < 400:
@@ -613,6 +622,12 @@ class Probe:
             for connection in self.connections.values():
                 if isinstance(connection, Connection):
                     connection.close()
+
+    def longest(self, since, operations):
+        """The longest time after the fault in which no mutation was answered that had begun after it."""
+        answers = sorted(self.answers + [each.end for each in operations if each.kind in ("append", "set") and
+                                         each.known and each.start >= since])
+        return max((after - before for before, after in zip([since, *answers], answers)), default=None)
 
     async def connected(self, node):
         """One connection to each node, and one attempt at a time to make it."""
@@ -640,8 +655,8 @@ class Probe:
                 if code is None:
                     outcome, cursor = "ok", cursor_of(result)
                     self.load.saw(cursor)
-                    if self.took is None and start >= since:
-                        self.took = self.load.now() - since
+                    if start >= since:
+                        self.answers.append(self.load.now())
                 elif code in NOTHING_DONE:
                     outcome = "refused"
                 if code:

@@ -108,8 +108,9 @@ class Network:
         """What a command begins with that is run on that machine."""
         return ["nsenter", f"--net=/run/netns/{name}", "--"] if self.isolated else []
 
-    def cut(self, one, other):
-        self._isolate("on", one, other)
+    def cut(self, *names):
+        """None of them hears another one."""
+        self._isolate("on", *names)
 
     def heal(self):
         self._isolate("off", *self.ports)
@@ -241,6 +242,8 @@ log_line_prefix = '%m [%p] '
         if network.isolated:
             with open(os.path.join(self.data, "pg_hba.conf"), "a") as file:
                 file.write(f"host all all {Network.NAMES}.0/24 scram-sha-256\n")
+        # What is not synced is gone when the power is.
+        run("sync", "--file-system", self.data)
 
     @property
     def url(self):
@@ -293,6 +296,10 @@ log_line_prefix = '%m [%p] '
             for pid in found - frozen:
                 send(pid, signal.SIGSTOP)
             frozen = found
+
+    def thaw(self):
+        for pid in descendants(self.process.pid):
+            send(pid, signal.SIGCONT)
 
     def kill(self):
         """Kills every process at once: they are stopped first."""
