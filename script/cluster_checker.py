@@ -273,7 +273,7 @@ def smallest_wrong(operations, initial):
     """Fewer operations that are wrong together. Readings are left out one by one, and then what was written and not
     read, as long as nothing explains the others. (Without a writing that is read, a reading would be from nowhere.)"""
     kept = sorted(operations, key=lambda each: each.start)
-    for operation in list(kept):
+    for operation in sorted(kept, key=lambda each: each.kind):
         fewer = [each for each in kept if each is not operation]
         if operation.kind == "set" and any(each.kind == "get" and each.value == operation.value for each in fewer):
             continue

@@ -270,6 +270,7 @@ class RegisterTests(unittest.TestCase):
     def test_the_explanation_is_small(self):
         operations = [write("x", 0, 1), write("y", 2, 3), get("x", 4, 5)]
         operations += [write(str(each), 10 + each, 10.5 + each) for each in range(20)]
+        operations += [get(str(each), 10.6 + each, 10.8 + each) for each in range(20)]
         problems = checker.check_register(operations)
         self.assertEqual(problems[0].count(";"), 2, problems)
 

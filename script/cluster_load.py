@@ -29,7 +29,7 @@ type List implements Node {
   entries(after: String, first: Int, before: String, last: Int): EntryConnection
   total: Int! @count(field: "entries")
 }
-type Entry implements Node { id: ID! text: String! }
+type Entry implements Node { id: ID! text: String! padding: String }
 type EntryConnection { edges: [EntryEdge] pageInfo: PageInfo! }
 type EntryEdge { node: Entry cursor: String! }
 type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
@@ -42,7 +42,7 @@ type Mutation {
 }
 input AddListInput { name: String! }
 type AddListPayload { list: List! }
-input AddEntryInput { text: String! listId: ID! }
+input AddEntryInput { text: String! padding: String listId: ID! }
 type AddEntryPayload { entry: Entry! list: List! }
 input AddRegisterInput { key: String! }
 type AddRegisterPayload { register: Register! }
@@ -55,7 +55,11 @@ type Subscription {
 '''
 
 ADD_LIST = "mutation ($name: String!) { addList(input: {name: $name}) { list { id } } }"
-ADD_ENTRY = "mutation ($list: ID!, $text: String!) { addEntry(input: {listId: $list, text: $text}) { entry { id } } }"
+ADD_ENTRY = """mutation ($list: ID!, $text: String!, $padding: String) {
+  addEntry(input: {listId: $list, text: $text, padding: $padding}) { entry { id } } }"""
+ADD_TWO = """mutation ($list: ID!, $text: String!, $second: String!) {
+  first: addEntry(input: {listId: $list, text: $text}) { entry { id } }
+  second: addEntry(input: {listId: $list, text: $second}) { entry { id } } }"""
 ADD_REGISTER = "mutation ($key: String!) { addRegister(input: {key: $key}) { register { id } } }"
 SET_VALUE = "mutation ($id: ID!, $value: String!) { setValue(input: {id: $id, value: $value}) { register { id } } }"
 READ = """query ($name: ID!, $last: Int!) {
@@ -362,11 +366,13 @@ class Client:
                         f"works again; the last that came back was {json.dumps(result)[:300]}")
                 return ("unknown" if identity else "refused"), None
 
-    async def read(self, promise, last, key=None, final=False):
-        """Reads the list, or a register, with what it promises. None if there was no result."""
+    async def read(self, promise, last, key=None, final=False, at=None):
+        """Reads the list, or a register, with what it promises, or as it was. None if there was no result."""
         at_least = {"newest": self.load.newest, "session": self.cursor, "none": None}[promise]
         start = self.load.now()
-        relay = {"atLeast": at_least} if at_least else None
+        relay = {"atLeast": at_least} if at_least else {}
+        if at:
+            relay["at"] = at
         try:
             result = await self.attempt(*((GET, {"key": key}) if key else
                                           (READ, {"name": self.load.list, "last": last})), relay)
@@ -377,7 +383,11 @@ class Client:
         end = self.load.now()
         cursor = cursor_of(result)
         shared = {"client": self.name, "start": start, "end": end, "cursor": sequence(cursor) if cursor else None,
-                  "at_least": sequence(at_least) if at_least else None, "promise": promise, "node": self.answered_by}
+                  "at_least": sequence(at_least) if at_least else None, "promise": promise if at is None else "none", "node": self.answered_by}
+        if at and shared["cursor"] != at:
+            self.load.problem(f"{self.name} at {self.answered_by} asked for the state at {at}, and was told that of {cursor}")
+        if at:
+            shared["at_least"] = None
         data = result["data"]
         if key:
             operation = Operation(kind="get", key=key, value=(data["register"] or {}).get("value"), **shared)
@@ -409,7 +419,16 @@ async def write_list(load, name, pace, with_ids, moving=0.1):
         identity = f"{unguessable}:{number}" if with_ids else None
         start = load.now()
         variables = {"list": load.list_id, "text": text}
-        if with_ids and client.random.random() < 0.08:
+        chance = client.random.random()
+        if chance > 0.95:
+            variables["padding"] = "x" * client.random.choice([1_000, 10_000, 100_000, 500_000])
+        if with_ids and 0.1 < chance < 0.2:
+            # Two commits. The cursor of the answer is that of the second.
+            variables["second"] = f"{text}+"
+            end, (outcome, result) = await timed(load, client.mutate(ADD_TWO, variables, identity))
+            record_mutation(load, "append", load.list, name, start, end, outcome, None, text, client)
+            text = variables["second"]
+        elif with_ids and chance < 0.08:
             # Twice at once, at two nodes.
             other.leave()
             answers = await asyncio.gather(timed(load, client.mutate(ADD_ENTRY, variables, identity)),
@@ -436,7 +455,7 @@ async def timed(load, mutation):
 
 
 def record_mutation(load, kind, key, name, start, end, outcome, result, value, client):
-    cursor = cursor_of(result) if outcome == "ok" else None
+    cursor = cursor_of(result) if result and outcome == "ok" else None
     load.record(kind=kind, key=key, client=name, start=start, end=end if outcome != "unknown" else None,
                 outcome=outcome, value=value, cursor=sequence(cursor) if cursor else None,
                 node=getattr(client, "answered_by", ""))
@@ -446,7 +465,10 @@ async def read_list(load, name, promise, pace):
     client = Client(load, name)
     while not load.ending:
         last = client.random.choice([0, 1, 5, 20, 20, 20, ALL])
-        await client.read(promise, last)
+        past = None
+        if promise == "session" and client.cursor and client.random.random() < 0.2:
+            past = client.random.randint(sequence(load.begin), sequence(client.cursor))
+        await client.read(promise, last, at=past)
         await client.pause(pace)
         if client.random.random() < (0.5 if promise == "session" else 0.2):
             client.leave()

@@ -150,8 +150,8 @@ class Round:
             for task in tasks:
                 if task.done() and task.exception():
                     raise task.exception()
-            if time.monotonic() > deadline:
-                raise Failed(f"{what}: {self.answered() - begin} of {count} in {SECONDS} s; errors that clients were "
+            if time.monotonic() > deadline or not all(node.is_running() for node in self.cluster.nodes):
+                raise Failed(f"{what}: {self.answered() - begin} of {count} in {time.monotonic() - deadline + SECONDS:.0f} s; errors that clients were "
                              f"told: {dict(self.load.errors)}; {await self.away(self.situation)}")
             await asyncio.sleep(0.02)
 
@@ -341,6 +341,47 @@ async def break_stop_writer(self):
     await until(follows, lambda: f"{node.name} was stopped and does not follow: {self.situation()}")
 
 
+async def break_node_disk(self):
+    """A node that ends at once, and whose copy is gone, has lost its end, or is damaged."""
+    leader = await self.leader()
+    node = leader if self.random.random() < 0.5 else self.other_than(leader)
+    self.broken()
+    await self.away(node.kill)
+    how = self.random.choice(["gone", "cut", "damaged"])
+    self.says(f"{node.name}, {'the writer' if node is leader else 'a follower'}: {how}")
+    await self.away(spoil, node.data, how, self.random)
+    await self.start(node)
+
+
+def spoil(directory, how, generator):
+    if how == "gone":
+        shutil.rmtree(directory)
+        return
+    segments = os.path.join(directory, "segments")
+    path = os.path.join(segments, sorted(os.listdir(segments))[-1])
+    with open(path, "r+b") as file:
+        # What is not used yet is zeros.
+        used = len(file.read().rstrip(b"\0"))
+        place = generator.randrange(used)
+        if how == "cut":
+            file.truncate(place)
+        else:
+            file.seek(place)
+            byte = file.read(1)
+            file.seek(place)
+            file.write(bytes([byte[0] ^ 1 << generator.randrange(8)]))
+
+
+async def break_pg_sessions(self):
+    """PostgreSQL ends all sessions, again and again, in the middle of what they do."""
+    self.broken()
+    for _ in range(self.random.randint(3, 25)):
+        await self.away(self.cluster.postgresql.query,
+                        "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and "
+                        f"backend_type = 'client backend' and random() < {self.random.choice([0.3, 1.1])}", False)
+        await self.lasts(0, 0.4)
+
+
 async def break_pg_restart(self):
     self.broken()
     await self.away(self.cluster.postgresql.stop)
@@ -464,6 +505,7 @@ FAULTS = {
     "pg-kill": break_pg_kill, "net-node-pg": break_net_node_pg, "net-nodes": break_net_nodes,
     "pg-power": break_pg_power, "disk-full": break_disk_full, "term-writer": break_term_writer,
     "kill9-all": break_kill9_all, "stop-all": break_stop_all, "pg-stop": break_pg_stop,
+    "pg-sessions": break_pg_sessions, "node-disk": break_node_disk,
     "pg-and-writer": break_pg_kill_and_kill9_writer, "net-all": break_net_all,
 }
 
