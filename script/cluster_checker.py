@@ -41,6 +41,8 @@ class Operation:
     at_least: int | None = None
     promise: str = "none"
     node: str = ""
+    # Why there is no answer, for whoever reads a history.
+    why: str = ""
 
     @property
     def known(self):

@@ -669,7 +669,7 @@ class Probe:
             except Lost:
                 return
             start = self.load.now()
-            outcome, end, cursor = "unknown", None, None
+            outcome, end, cursor, why = "unknown", None, None, ""
             try:
                 async with asyncio.timeout(20):
                     result = await connection.execute(ADD_ENTRY, {"list": self.list_id, "text": text})
@@ -682,11 +682,12 @@ class Probe:
                 elif code in NOTHING_DONE:
                     outcome = "refused"
                 if code:
+                    why = f"{self.load.now():.4f}: {code}"
                     self.load.errors[f"{code}: {(result or {}).get('errors', [{}])[0].get('message', '')[:160]}"] += 1
-            except (Lost, TimeoutError):
-                pass
+            except (Lost, TimeoutError) as error:
+                why = f"{self.load.now():.4f}: {error!r}"
             finally:
                 end = self.load.now() if outcome != "unknown" else None
                 self.operations.append(Operation(
                     "append", self.list, "probe", start, end, outcome, text,
-                    cursor=sequence(cursor) if cursor else None, node=node.name))
+                    cursor=sequence(cursor) if cursor else None, node=node.name, why=why))

@@ -562,8 +562,9 @@ class Session:
               f"moved {getattr(current, 'moves', 0)} times"
               + (f", no writer for {took:.2f} s" if took is not None else "")
               + (f"; {'; '.join(current.said)}" if current.said else ""), flush=True)
-        if current.problems:
+        if current.problems or self.options.keep:
             self.keep_history(current)
+        if current.problems:
             await self.fail(f"round {number} ({fault}, seed {seed})", current.problems)
         else:
             self.past.append((current.name, current.final))
