@@ -1,4 +1,4 @@
-"""What script/cluster-test has seen, and whether one copy of the data, used by one client at a time, could have given it.
+"""What script/cluster-test has seen, and whether one copy of the data, used by one client at a time, could give it.
 
 A history is a list of `Operation`. All of them have been recorded by one process, with one monotonic clock. Each check
 returns a list of sentences: what is wrong, with the least that shows it. An empty list means that nothing is wrong.
@@ -105,8 +105,9 @@ def check_prefix(final, reading):
     expected = list(final[length - len(tail):length])
     if len(tail) > length or tail != expected:
         index = next((each for each in range(len(tail)) if tail[each] != (expected + [None] * len(tail))[each]), 0)
-        return [f"another order: {reading}; entry {length - len(tail) + index + 1} is {tail[index]}, in the final state "
-                f"{expected[index] if index < len(expected) else 'nothing'}"]
+        other = expected[index] if index < len(expected) else "nothing"
+        return [f"another order: {reading}; entry {length - len(tail) + index + 1} is {tail[index]}, in the final "
+                f"state {other}"]
     return []
 
 
@@ -254,11 +255,13 @@ def check_register(operations, initial=None):
     that is also that of the clock."""
     written = {each.value for each in operations if each.kind == "set"}
     read = {each.value for each in operations if each.kind == "get" and each.known}
+    refused = {each.value for each in operations if each.kind == "set" and each.outcome == "refused"}
     for operation in operations:
-        if operation.kind == "get" and operation.known and operation.value != initial and operation.value not in written:
+        if operation.kind != "get" or not operation.known:
+            continue
+        if operation.value != initial and operation.value not in written:
             return [f"from nowhere: {operation}, which nobody has written"]
-        if operation.kind == "get" and operation.known and any(
-                each.outcome == "refused" and each.value == operation.value for each in operations):
+        if operation.value in refused:
             return [f"refused, and carried out all the same: {operation}"]
     considered = [
         each for each in operations

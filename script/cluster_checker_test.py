@@ -291,7 +291,8 @@ class BreakingTests(unittest.TestCase):
         self.operations = []
         for each, text in enumerate(self.final):
             self.operations.append(add(text, 10 * each, 10 * each + 3, 2 * each + 1))
-            self.operations.append(read(self.final[:each + 1], 10 * each + 4, 10 * each + 6, 2 * each + 1, last=min(each + 1, 5)))
+            self.operations.append(read(self.final[:each + 1], 10 * each + 4, 10 * each + 6, 2 * each + 1,
+                                        last=min(each + 1, 5)))
         self.assertEqual(checker.check_list(self.final, self.operations), [])
 
     def test_all(self):

@@ -383,11 +383,12 @@ class Client:
         end = self.load.now()
         cursor = cursor_of(result)
         shared = {"client": self.name, "start": start, "end": end, "cursor": sequence(cursor) if cursor else None,
-                  "at_least": sequence(at_least) if at_least else None, "promise": promise if at is None else "none", "node": self.answered_by}
-        if at and shared["cursor"] != at:
-            self.load.problem(f"{self.name} at {self.answered_by} asked for the state at {at}, and was told that of {cursor}")
+                  "at_least": sequence(at_least) if at_least else None, "promise": promise, "node": self.answered_by}
         if at:
-            shared["at_least"] = None
+            shared |= {"at_least": None, "promise": "none"}
+            if shared["cursor"] != at:
+                self.load.problem(f"{self.name} at {self.answered_by} asked for the state at {at}, and was told that "
+                                  f"of {cursor}")
         data = result["data"]
         if key:
             operation = Operation(kind="get", key=key, value=(data["register"] or {}).get("value"), **shared)
@@ -484,7 +485,8 @@ async def live_session(load, name, pace):
         number += 1
         text = f"{name}-{number}"
         start = load.now()
-        outcome, result = await client.mutate(ADD_ENTRY, {"list": load.list_id, "text": text}, f"{unguessable}:{number}")
+        variables = {"list": load.list_id, "text": text}
+        outcome, result = await client.mutate(ADD_ENTRY, variables, f"{unguessable}:{number}")
         record_mutation(load, "append", load.list, name, start, load.now(), outcome, result, text, client)
         client.leave()
         found = await client.read("session", 20)
@@ -548,7 +550,7 @@ class Subscriber(Client):
         connection = await self.connected()
         query, variables = (LIVE, {"name": self.load.list}) if self.live else (EVENTS, {"list": self.load.list_id})
         identifier = connection.begin(query, variables, {"resume": self.cursor} if self.cursor else None)
-        resumed = self.cursor
+        resumed, asked = self.cursor, self.load.now()
         until = self.load.now() + self.random.uniform(1, 8)
         first = self.cursor is not None
         while not self.done:
@@ -573,7 +575,8 @@ class Subscriber(Client):
                         self.load.counts["could not resume at a node that was behind"] += 1
                         return
                     if relay.get("recovered") is not True:
-                        self.load.problem(f"{self.name} could not resume at {self.node.name} after {resumed}: "
+                        self.load.problem(f"{self.name} could not resume at {self.node.name} after {resumed}, asked at "
+                                          f"{asked:.4f}, told at {self.load.now():.4f}: "
                                           f"{json.dumps(payload)[:400]}")
                         return
                     continue

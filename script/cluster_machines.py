@@ -1,9 +1,9 @@
 """The machines of script/cluster-test: a network that can be cut, a disk that can lose power, PostgreSQL, and nodes.
 
-With `isolated`, the calling process is alone in namespaces of its own (network, mounts, processes): what is made here is
-gone when it ends. Each node has a network namespace on one bridge, and PostgreSQL has one; we are on the bridge itself.
-A cut is the bridge's: two ports that are both isolated do not hear each other, and everybody else hears both. Frames
-vanish, as with a broken switch; no side is told.
+With `isolated`, the calling process is alone in namespaces of its own (network, mounts, processes): what is made here
+is gone when it ends. Each node has a network namespace on one bridge, and PostgreSQL has one; we are on the bridge
+itself. A cut is the bridge's: two ports that are both isolated do not hear each other, and everybody else hears both.
+Frames vanish, as with a broken switch; no side is told.
 
 Otherwise everything listens on loopback, and neither the network nor the disk can be broken.
 """
@@ -30,7 +30,8 @@ class Failed(Exception):
 def run(*command, check=True, env=None, timeout=SECONDS):
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=timeout)
     if check and done.returncode != 0:
-        raise Failed(f"{' '.join(command)}: exit code {done.returncode}: {(done.stderr or done.stdout).strip()[-1000:]}")
+        said = (done.stderr or done.stdout).strip()[-1000:]
+        raise Failed(f"{' '.join(command)}: exit code {done.returncode}: {said}")
     return done
 
 
@@ -136,7 +137,7 @@ class Volume:
             image = self._image()
             with open(image, "wb") as file:
                 file.truncate(self.MEBIBYTES << 20)
-            # Everything is there from the beginning, so that the kernel has nothing to write later; nothing is reserved.
+            # Everything is there from the beginning, so the kernel has nothing to write later; nothing is reserved.
             run("mkfs.ext4", "-q", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard", image)
             self._mount()
 
@@ -276,8 +277,8 @@ log_line_prefix = '%m [%p] '
         return self.process.poll() is None and self.query("select 1", check=False) == "1"
 
     def query(self, text, check=True):
-        done = run(*self.user, f"{self.binaries}/psql", "-h", self.sockets, "-p", str(self.port), "-U", "relay", "-XAtq",
-                   "-c", text, "postgres", check=check)
+        done = run(*self.user, f"{self.binaries}/psql", "-h", self.sockets, "-p", str(self.port), "-U", "relay",
+                   "-XAtq", "-c", text, "postgres", check=check)
         return done.stdout.strip() if done.returncode == 0 else None
 
     def stop(self, how=signal.SIGINT):
