@@ -286,7 +286,7 @@ def difference(one, other):
 class Session:
     def __init__(self, options):
         self.options = options
-        self.directory = tempfile.mkdtemp(prefix="relay-cluster-")
+        self.directory = tempfile.mkdtemp(prefix="cluster-test-")
         os.chmod(self.directory, 0o711)
         options.schema = os.path.join(self.directory, "schema.graphql")
         with open(options.schema, "w") as file:
@@ -437,6 +437,8 @@ class Session:
         print("; ".join(f"{text}: {count}" for text, count in sorted(self.counts.items())))
         for text, count in self.errors.most_common(8):
             print(f"told to clients {count} times: {text}")
+        for where, problems in self.failures:
+            print(f"FAILED: {where}: {problems[0]}")
 
     async def end(self):
         if self.cluster:
@@ -604,13 +606,13 @@ async def main(options):
                 break
         if session.cluster:
             await session.finish()
-        session.summary()
         if session.failures:
-            for where, problems in session.failures:
-                print(f"FAILED: {where}: {problems[0]}")
             return 1
         return 1 if skipped and not options.quick else 0
     finally:
+        # Also of what was interrupted.
+        if not options.prove:
+            session.summary()
         await session.end()
 
 
