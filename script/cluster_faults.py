@@ -10,7 +10,7 @@ import time
 from cluster_machines import SECONDS, Failed
 
 # Those that need a network or a disk of our own.
-NEED_ISOLATION = {"net-node-pg", "net-nodes", "net-all", "pg-power", "disk-full"}
+NEED_ISOLATION = {"net-node-pg", "net-nodes", "net-all", "net-flap", "pg-power", "disk-full"}
 
 
 async def until(condition, what, seconds=SECONDS):
@@ -40,6 +40,66 @@ async def break_term_writer(current):
     await current.away(node.end)
     await current.lasts(0, 3)
     await current.start(node)
+
+
+async def break_kill9_successors(current):
+    """The writer, and then whoever takes over, as soon as it does. The last node is left alone."""
+    killed = []
+    current.broken()
+    for _ in range(len(current.cluster.nodes) - 1):
+        node = await until(lambda: (found := current.cluster.leader()) and found not in killed and found,
+                           lambda: f"nobody else leads after {[each.name for each in killed]}")
+        await current.away(node.kill)
+        killed.append(node)
+    await current.lasts(0, 3)
+    for node in killed:
+        await current.start(node)
+
+
+async def break_kill9_starting(current):
+    """A node is killed again while it starts."""
+    leader = await current.leader()
+    node = leader if current.random.random() < 0.5 else current.other_than(leader)
+    current.broken()
+    await current.away(node.kill)
+    for _ in range(current.random.randint(1, 4)):
+        await current.lasts(0, 0.5)
+        node.launch()
+        await current.lasts(0.05, 1.5)
+        await current.away(node.kill)
+    await current.start(node)
+
+
+async def break_stutter(current):
+    """Nodes stop and go on, some for less than a lease and some for more."""
+    current.broken()
+    for _ in range(current.random.randint(3, 6)):
+        count = current.random.choice([1, 1, 2, len(current.cluster.nodes)])
+        nodes = current.random.sample(current.cluster.nodes, count)
+        for node in nodes:
+            node.pause()
+        try:
+            await current.lasts(*current.random.choice([(0.05, 1), (0.5, 4), (4.5, 5.5)]))
+        finally:
+            for node in nodes:
+                node.resume()
+        await current.lasts(0, 1)
+
+
+async def break_net_flap(current):
+    """The network is cut and healed, here and there."""
+    for number in range(current.random.randint(3, 7)):
+        names = current.random.sample([*current.cluster.network.ports], 2)
+        if current.random.random() < 0.5 and "pg" not in names:
+            names[0] = "pg"
+        try:
+            await current.away(current.cluster.network.cut, *names)
+            if number == 0:
+                current.broken()
+            await current.lasts(*current.random.choice([(0.05, 1), (0.5, 4), (4, 7)]))
+        finally:
+            await current.away(current.cluster.network.heal)
+        await current.lasts(0, 1)
 
 
 async def break_kill9_all(current):
@@ -117,8 +177,10 @@ async def break_pg_sessions(current):
 
 async def break_pg_restart(current):
     current.broken()
-    await current.away(current.cluster.postgresql.stop)
-    await current.away(current.cluster.postgresql.start)
+    for _ in range(current.random.choice([1, 1, 3])):
+        await current.away(current.cluster.postgresql.stop)
+        await current.away(current.cluster.postgresql.start)
+        await current.lasts(0, 0.5)
 
 
 async def break_pg_kill(current):
@@ -238,5 +300,6 @@ FAULTS = {
     "pg-power": break_pg_power, "disk-full": break_disk_full, "term-writer": break_term_writer,
     "kill9-all": break_kill9_all, "stop-all": break_stop_all, "pg-stop": break_pg_stop,
     "pg-sessions": break_pg_sessions, "node-disk": break_node_disk,
-    "pg-and-writer": break_pg_kill_and_kill9_writer, "net-all": break_net_all,
+    "kill9-successors": break_kill9_successors, "kill9-starting": break_kill9_starting, "stutter": break_stutter,
+    "net-flap": break_net_flap, "pg-and-writer": break_pg_kill_and_kill9_writer, "net-all": break_net_all,
 }

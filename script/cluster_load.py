@@ -229,6 +229,50 @@ class Connection:
             self.writer.close()
 
 
+class Requests:
+    """The same over HTTP, one request after the other on one connection."""
+
+    def __init__(self, node):
+        self.node, self.open = node, False
+
+    @classmethod
+    async def connect(cls, node):
+        connection = cls(node)
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                connection.reader, connection.writer = await asyncio.open_connection(
+                    node.host, node.port, limit=1 << 24)
+        except (OSError, TimeoutError) as error:
+            raise Lost(f"{node.name}: {error!r}") from None
+        connection.open = True
+        return connection
+
+    async def execute(self, query, variables, relay=None):
+        body = json.dumps({"query": query, "variables": variables} |
+                          ({"extensions": {"relay": relay}} if relay else {})).encode()
+        try:
+            self.writer.write(
+                f"POST /graphql HTTP/1.1\r\nHost: {self.node.host}:{self.node.port}\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+            head = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
+            fields = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
+            result = json.loads(await self.reader.readexactly(int(fields["content-length"])))
+        except (OSError, EOFError) as error:
+            self.close()
+            raise Lost(f"{self.node.name}: {error!r}") from None
+        except BaseException:
+            # What arrives later would be taken for the next answer.
+            self.close()
+            raise
+        if fields.get("connection") == "close":
+            self.close()
+        return result
+
+    def close(self):
+        self.open = False
+        self.writer.close()
+
+
 def code_of(result):
     errors = (result or {}).get("errors")
     return ((errors[0].get("extensions") or {}).get("code") or "?") if errors else None
@@ -275,6 +319,9 @@ class Load:
 
 
 class Client:
+    # How often it makes requests over HTTP instead of a WebSocket.
+    over_http = 0.2
+
     def __init__(self, load, name, patience=None):
         self.load, self.name = load, name
         self.random = type(load.random)(load.random.random())
@@ -287,7 +334,8 @@ class Client:
     async def connected(self):
         if self.connection is None or not self.connection.open:
             self.connection = None
-            self.connection = await Connection.connect(self.node)
+            kind = Requests if self.random.random() < self.over_http else Connection
+            self.connection = await kind.connect(self.node)
         return self.connection
 
     def leave(self, node=None):
@@ -522,6 +570,7 @@ class Subscriber(Client):
     five seconds (a node says every second how far it is), and now and then for no reason."""
 
     QUIET = 5.0
+    over_http = 0
 
     def __init__(self, load, name, live):
         super().__init__(load, name)

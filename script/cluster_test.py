@@ -329,7 +329,7 @@ class Session:
                            unknown=current.unknown)
         self.counts.update(current.load.counts)
         self.errors.update(current.load.errors)
-        print(f"{number:4}  {fault:13}  {'ok ' if not current.problems else 'BAD'}  "
+        print(f"{number:4}  {fault:16}  {'ok ' if not current.problems else 'BAD'}  "
               f"{time.monotonic() - began:5.1f} s  {current.acknowledged:5} acknowledged, "
               f"{current.unknown} without an answer, {current.reads} reads, {current.streams} streams that moved "
               f"{current.moves} times"
@@ -418,10 +418,23 @@ class Session:
         for name, source in sources.items():
             text = cluster.relay("replay", source, "state", "--json", "--at", str(at)).stdout
             states.setdefault(hashlib.sha256(text.encode()).hexdigest(), []).append(name)
+        if not self.options.files:
+            problems += self.check_export()
         if len(states) > 1:
             problems.append(f"after event {at}, relay replay state differs: {list(states.values())}")
         self.totals.update(copies=len(heads))
         return problems
+
+    def check_export(self):
+        """A journal that is exported is the same history."""
+        cluster = self.cluster
+        directory = os.path.join(cluster.directory, "exported")
+        cluster.relay("journal", "export", cluster.postgresql.url, directory)
+        head = json.loads(cluster.relay("log", "verify", directory, "--json").stdout.splitlines()[0])["head"]
+        journal, _ = cluster.status()
+        if (head["sequence"], head["hash"]) != (journal["sequence"], journal["head"]):
+            return [f"what relay journal export wrote ends with {head}, the journal with {journal}"]
+        return []
 
     def summary(self):
         print(f"\n{self.totals['rounds']} rounds on {self.clusters} clusters: {self.totals['acknowledged']} mutations "
@@ -431,9 +444,9 @@ class Session:
               f"{self.totals['copies']} copies compared")
         if self.without_writer:
             print("time without a writer, in seconds: the longest after the fault in which no mutation was answered")
-            print(f"    {'':13}  {'rounds':>6}  {'median':>6}  {'worst':>6}")
+            print(f"    {'':16}  {'rounds':>6}  {'median':>6}  {'worst':>6}")
             for fault, times in self.without_writer.items():
-                print(f"    {fault:13}  {len(times):6}  {statistics.median(times):6.2f}  {max(times):6.2f}")
+                print(f"    {fault:16}  {len(times):6}  {statistics.median(times):6.2f}  {max(times):6.2f}")
         print("; ".join(f"{text}: {count}" for text, count in sorted(self.counts.items())))
         for text, count in self.errors.most_common(8):
             print(f"told to clients {count} times: {text}")
