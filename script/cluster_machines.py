@@ -216,8 +216,13 @@ max_wal_size = 48MB
 checkpoint_timeout = 30s
 log_line_prefix = '%m [%p] '
 """
+    # What somebody may have set to make other programs faster. Relay has to ask for more.
+    LAZY = """
+synchronous_commit = off
+wal_writer_delay = 10s
+"""
 
-    def __init__(self, directory, network, volume):
+    def __init__(self, directory, network, volume, lazy):
         self.network, self.volume = network, volume
         self.port = 5432 if network.isolated else free_port()
         self.sockets = os.path.join(directory, "sockets")
@@ -240,6 +245,8 @@ log_line_prefix = '%m [%p] '
             "--no-locale", "--auth-local=trust", "--auth-host=scram-sha-256", "--wal-segsize=1", "--data-checksums")
         with open(os.path.join(self.data, "postgresql.conf"), "a") as file:
             file.write(self.SETTINGS.format(address=network.address("pg"), port=self.port, sockets=self.sockets))
+            if lazy:
+                file.write(self.LAZY)
         if network.isolated:
             with open(os.path.join(self.data, "pg_hba.conf"), "a") as file:
                 file.write(f"host all all {Network.NAMES}.0/24 scram-sha-256\n")
@@ -411,7 +418,7 @@ class Node:
 
 
 class Cluster:
-    def __init__(self, directory, network, options):
+    def __init__(self, directory, network, options, lazy=False):
         self.directory, self.network, self.options = directory, network, options
         os.makedirs(directory)
         # PostgreSQL has to get through.
@@ -419,7 +426,7 @@ class Cluster:
         self.volume = self.postgresql = None
         if not options.files:
             self.volume = Volume(directory, network.isolated)
-            self.postgresql = PostgreSQL(directory, network, self.volume)
+            self.postgresql = PostgreSQL(directory, network, self.volume, lazy)
             self.postgresql.start()
         self.nodes = [Node(name, directory, network, options, self.postgresql and self.postgresql.url,
                            self.postgresql and self.postgresql.password) for name in options.names]

@@ -304,8 +304,9 @@ class Session:
     async def begin(self):
         self.clusters += 1
         self.rounds_of_cluster, self.past = 0, []
-        self.cluster = await asyncio.to_thread(
-            Cluster, os.path.join(self.directory, f"cluster{self.clusters}"), self.network, self.options)
+        directory = os.path.join(self.directory, f"cluster{self.clusters}")
+        lazy = random.Random(f"{self.options.seed}/{self.clusters}").random() < 0.5
+        self.cluster = await asyncio.to_thread(Cluster, directory, self.network, self.options, lazy)
         await asyncio.to_thread(self.cluster.start)
 
     async def round(self, number, fault):
