@@ -330,8 +330,13 @@ class Client:
         self.node = self.random.choice(load.cluster.nodes)
         self.connection = None
         self.cursor = None
+        self.connecting = asyncio.Lock()
 
     async def connected(self):
+        async with self.connecting:
+            return await self._connected()
+
+    async def _connected(self):
         if self.connection is None or not self.connection.open:
             self.connection = None
             kind = Requests if self.random.random() < self.over_http else Connection
@@ -390,9 +395,9 @@ class Client:
         while True:
             try:
                 result = await self.attempt(query, variables, {"mutationId": identity} if identity else None)
-            except Lost:
+            except Lost as error:
                 if identity is None:
-                    return "unknown", None
+                    return "unknown", {"why": f"{self.load.now():.4f}: {error!r}"}
                 result = None
             if result is not None:
                 code = code_of(result)
@@ -498,6 +503,29 @@ async def write_list(load, name, pace, with_ids, moving=0.1):
     other.leave()
 
 
+async def write_many(load, name, pace):
+    """Several at once, over one connection."""
+    client = Client(load, name)
+    client.over_http = 0
+    unguessable = os.urandom(16).hex()
+    number = 0
+
+    async def write(number):
+        start, text = load.now(), f"{name}-{number}"
+        variables = {"list": load.list_id, "text": text}
+        outcome, result = await client.mutate(ADD_ENTRY, variables, f"{unguessable}:{number}")
+        record_mutation(load, "append", load.list, name, start, load.now(), outcome, result, text, client)
+
+    while not load.ending:
+        count = client.random.randint(2, 10)
+        await asyncio.gather(*(write(number + each) for each in range(1, count + 1)))
+        number += count
+        await client.pause(pace)
+        if client.random.random() < 0.1:
+            client.leave()
+    client.leave()
+
+
 async def timed(load, mutation):
     result = await mutation
     return load.now(), result
@@ -507,7 +535,7 @@ def record_mutation(load, kind, key, name, start, end, outcome, result, value, c
     cursor = cursor_of(result) if result and outcome == "ok" else None
     load.record(kind=kind, key=key, client=name, start=start, end=end if outcome != "unknown" else None,
                 outcome=outcome, value=value, cursor=sequence(cursor) if cursor else None,
-                node=getattr(client, "answered_by", ""))
+                node=getattr(client, "answered_by", ""), why=json.dumps(result) if outcome == "unknown" else "")
 
 
 async def read_list(load, name, promise, pace):

@@ -29,7 +29,8 @@ import cluster_checker as checker
 import cluster_checker_test
 from cluster_faults import FAULTS, NEED_ISOLATION, break_pg_power, until
 from cluster_load import (ADD_LIST, ADD_REGISTER, ALL, SCHEMA, Client, Load, Probe, Subscriber, cursor_of,
-                          live_session, read_list, use_register, write_list)
+                          live_session, read_list, use_register, write_list,
+                          write_many)
 from cluster_machines import SECONDS, Cluster, Failed, Network
 
 # How many rounds a cluster lives.
@@ -91,6 +92,7 @@ class Round:
         clients = [
             *(write_list(load, f"w{number}", 0.06, with_ids=True) for number in range(3)),
             *(write_list(load, f"p{number}", 0.08, with_ids=False) for number in range(2)),
+            write_many(load, "m0", 0.3),
             *(read_list(load, f"r{number}", "newest", 0.08) for number in range(2)),
             read_list(load, "s0", "session", 0.08), read_list(load, "n0", "none", 0.1), live_session(load, "l0", 0.08),
             *(use_register(load, f"{key}-{kind}{number}", key, kind == "w", 0.2)
