@@ -500,6 +500,7 @@ async def prove(session):
         return missed
 
     for what, change in [("the last frames deleted, and the nodes' copies with them", delete_frames),
+                         ("a frame of an earlier term behind one of a later term", lower_term),
                          ("a byte of a node's copy changed", change_copy),
                          ("a disk that lost what it had acknowledged", lose_disk)]:
         if change is lose_disk and not options.isolated:
@@ -538,6 +539,13 @@ async def delete_frames(session, current):
     # Who asks for what it has seen gets no answer; this is about those that do not.
     current.load.newest = None
     return await current.check_once()
+
+
+async def lower_term(session, current):
+    """As if a writer that was overtaken had got a frame in."""
+    session.cluster.postgresql.query("update relay_journal.frames set term = 1 where seq = "
+                                     "(select max(seq) from relay_journal.frames)")
+    return await asyncio.to_thread(current.check_journal)
 
 
 async def change_copy(session, current):
