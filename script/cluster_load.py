@@ -294,7 +294,6 @@ class Load:
         self.counts = Counter()
         self.errors = Counter()
         self.ending = False
-        self.tolerant = cluster.options.tolerant
         self.deadline = float("inf")
         self.list = self.list_id = self.begin = None
 
@@ -647,10 +646,6 @@ class Subscriber(Client):
                     return
                 if first:
                     first = False
-                    if relay.get("recovered") is not True and self.load.tolerant and \
-                            sequence(relay["cursor"]) < sequence(resumed):
-                        self.load.counts["could not resume at a node that was behind"] += 1
-                        return
                     if relay.get("recovered") is not True:
                         self.load.problem(f"{self.name} could not resume at {self.node.name} after {resumed}, asked at "
                                           f"{asked:.4f}, told at {self.load.now():.4f}: "

@@ -582,8 +582,7 @@ def parse():
     parser.add_argument("--files", action="store_true",
                         help="one server on its own files, without a journal: what a single node promises")
     parser.add_argument("--failures", type=int, default=3, help="stop after so many (default: 3)")
-    parser.add_argument("--streams", type=int, default=3, help=argparse.SUPPRESS)
-    parser.add_argument("--tolerant", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--streams", type=int, default=3, help="of each kind (default: 3)")
     parser.add_argument("--isolated", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
