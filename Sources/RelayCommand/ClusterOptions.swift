@@ -1,6 +1,7 @@
 import ArgumentParser
 import Console
 import RelayServer
+import SharedJournal
 
 /// The options of a server that shares a journal with others.
 struct ClusterOptions: ParsableArguments {
@@ -61,8 +62,14 @@ struct ClusterOptions: ParsableArguments {
         guard let lag = UInt64(exactly: maxLag ?? 1_000) else {
             throw ValidationError("--max-lag must not be negative.")
         }
-        return try .journal(
-            url, copy: copy, node: node, advertised: advertised, maxLag: lag,
-            onFailure: onFailure)
+        do {
+            return try .journal(
+                url, copy: copy, node: node, advertised: advertised, maxLag: lag,
+                onFailure: onFailure)
+        } catch let error as ConfigurationError {
+            throw ValidationError("--advertise: \(error)")
+        } catch let error as SharedJournalError where error.code == .address {
+            throw ValidationError("--journal: \(error)")
+        }
     }
 }

@@ -216,6 +216,32 @@ struct FailedStartTests {
         #expect(finished.exit == .code(64) && finished.errors.contains { $0.contains(variable) })
     }
 
+    @Test(arguments: [
+        (["--node", "one"], "--journal"), (["--advertise", "ws://db:1"], "--journal"),
+        (["--max-lag", "5"], "--journal"),
+        (["--journal", "postgres://db/todos", "--memory"], "--memory"),
+        (["--journal", "postgres://db/todos", "--durability", "batch"], "--durability"),
+        (["--journal", "postgres://db/todos", "--max-lag=-1"], "--max-lag"),
+        (["--journal", "postgres://db/todos", "--advertise", "db:8080"], "ws://HOST:PORT"),
+        (["--journal", "postgres://db/todos", "--advertise", "ws://0.0.0.0:80"], "0.0.0.0"),
+        (["--journal", "mysql://db/todos"], "--journal"),
+        (["--journal", "postgres://db/todos?synchronous_commit=off"], "synchronous_commit"),
+        (["--journal", ""], "--journal"),
+    ])
+    func optionsOfAClusterBelongTogether(_ options: [String], _ said: String) async throws {
+        let serve = ["serve", "--schema", Sandbox.todoSchema, "--port", "0"]
+        let finished = try await sandbox.start(serve + options).finish()
+        #expect(finished.exit == .code(64), "\(options)")
+        #expect(finished.errors.contains { $0.contains(said) }, "\(options) \(finished.errors)")
+    }
+
+    @Test func aServerOfAClusterHasAnAddress() async throws {
+        let server = try await serve(
+            "--schema", Sandbox.todoSchema, "--journal", "postgres://127.0.0.1:1/todos", "--open",
+            "--host", "0.0.0.0", "--port", "0")
+        expectOneLine(server, containing: "--advertise")
+    }
+
     @Test func anOpenServerListensToItsOwnMachine() async throws {
         let server = try await serve(
             "--schema", Sandbox.todoSchema, "--memory", "--host", "0.0.0.0", "--port", "0")

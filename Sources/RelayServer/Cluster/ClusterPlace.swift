@@ -100,8 +100,7 @@ extension Server.Storage {
         maxLag: UInt64, onFailure: @escaping @Sendable (String) -> Void
     ) throws -> Server.Storage {
         if let advertised, let objection = ClusterPlace.objection(toAdvertising: advertised) {
-            throw ConfigurationError(
-                description: "The server was not started: \(objection).")
+            throw ConfigurationError(description: "\(objection).")
         }
         var place = ClusterPlace(
             journal: try JournalAddress(parsing: url), directory: directory, node: node,

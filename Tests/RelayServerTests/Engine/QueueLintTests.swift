@@ -11,8 +11,8 @@ import Testing
     private static let rooms = [
         "Cluster", "EventLog", "EventStore/Checkpoint", "EventStore/History", "EventStore/Journal",
         "HTTPMessages", "LogTools", "StoreEngine",
-        "PostgreSQL", "RelayServer/Cluster", "RelayServer/Explorer", "RelayServer/Front", "RelayServer/Past",
-        "RelayRecords/Events", "SharedJournal", "Threads", "WebSocketIO",
+        "PostgreSQL", "RelayServer/Cluster", "RelayServer/Explorer", "RelayServer/Front",
+        "RelayServer/Past", "RelayRecords/Events", "SharedJournal", "Threads", "WebSocketIO",
     ]
 
     /// Files whose types are values that one call makes and hands over, or throws away at its end.
