@@ -15,6 +15,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -791,9 +792,20 @@ def check_token(page, server):
     page.sees("token-why", "asks for a token")
     page.one("token-field").send_keys("wrong", Keys.ENTER)
     page.sees("token-why", "did not accept")
+    # The server is there; who asks is told that it was the token.
+    page.type(Keys.ESCAPE)
+    page.driver.execute_script("location.hash = '#operations'")
+    page.write(LIST)
+    page.click("run-button")
+    page.sees("run-state", "Not let in")
+    page.sees("run-note", "did not accept the token")
+    page.click("token")
     page.one("token-field").clear()
     page.one("token-field").send_keys(server.token, Keys.ENTER)
     page.sees("connection", "Connected")
+    page.sees("run-state", "Done")
+    page.click("run-close")
+    page.driver.execute_script("location.hash = '#data'")
     eventually(lambda: not page.all("dialog"), "the page still asks for a token")
     page.sees("timeline-label", "event 1 of 1")
     page.driver.execute_script("location.hash = '#operations'")
@@ -929,6 +941,14 @@ def check_widths(page):
             page.one(ready)
             eventually(lambda: page.run("return document.documentElement.scrollWidth <= innerWidth"),
                        f"{part} is wider than {width}")
+            if part == "data":
+                page.driver.execute_script("location.hash = '#data?record=VG9kbzox'")
+                page.sees("record", "complete")
+                broken = page.run("""return [...document.querySelectorAll('[data-test=record] th')]
+                    .filter((each) => each.offsetHeight > 60).map((each) => each.textContent)""")
+                expect(not broken, f"{width}: names of one letter a line: {broken}")
+                page.driver.execute_script("location.hash = '#data?type=Todo'")
+                page.one("table")
             # What lies in something that scrolls can be reached there.
             hidden = page.run("""return [...document.querySelectorAll('button, a, input, select')]
                 .filter((each) => each.checkVisibility() && !each.closest('.tabs, relay-rows')
@@ -1037,7 +1057,7 @@ def check_many(page, server):
     page.sees("table-count", "as of event")
     expect(page.run(where, page.one("table")) == before, "the table was thrown back")
     page.click("table-now")
-    page.run("arguments[0].scrollTop = 0", page.one("table"))
+    # What is new is at the top, and that is where one is.
     page.shows("table", "newer than the table")
     page.driver.execute_script("document.querySelector('[data-test=timeline]').focus()")
     measured(page, "a step of the timeline", lambda: page.type(Keys.ARROW_LEFT), 10)
@@ -1261,6 +1281,126 @@ def check_slow(page):
     expect(numbers["relay_subscriptions"] == "1", f"{numbers['relay_subscriptions']} subscriptions for one")
 
 
+def make_log(server, *more):
+    """Puts a log of 9,000 events in the place of the server's; `more` is done to it. It has a checkpoint near 8,800."""
+    server.stop()
+    shutil.rmtree(server.data)
+    relay(server, "bench", "log", server.data, "--events", "9000", "--records", "50", "--plain", "--checkpoint", "8800")
+    for each in more:
+        each()
+    server.start()
+
+
+def relay(server, *arguments):
+    done = subprocess.run([server.options.relay, *arguments], capture_output=True, text=True, timeout=SECONDS)
+    expect(done.returncode == 0, f"{arguments}: {done.stderr}")
+    return done.stdout
+
+
+def break_frame(server, sequence):
+    """Changes a byte of the frame that an event is in. Returns its first and its last event."""
+    frame = json.loads(relay(server, "log", "show", server.data, str(sequence), "--json"))["frame"]
+    with open(frame["segment"], "r+b") as file:
+        file.seek(place := frame["offset"] + frame["bytes"] // 2)
+        byte = file.read(1)[0]
+        file.seek(place)
+        file.write(bytes([byte ^ 0x10]))
+    return frame["firstSequence"], frame["lastSequence"]
+
+
+def check_damaged(page, server):
+    """What damage of the log hides is said in every place, and nothing is told wrong."""
+    page.tolerate(r"status of 500")
+    lost = []
+    make_log(server, lambda: lost.extend(break_frame(server, 7_900)))
+    first, last = lost
+    expect(7_800 < first <= 7_900 <= last < 7_990, lost)
+    sentence = f"Events {first} to {last} cannot be read"
+    page.open(f"#data?type=Todo&at={last + 2}")
+    page.sees("event-title", f"Event {last + 2:,}: response")
+    page.sees("event", "Unknown: the state before the event cannot be rebuilt.")
+    expect("Nothing." not in page.text("event"), "it is said to have changed nothing")
+    page.sees("records", "cannot be rebuilt")
+    # Events on both sides are listed, and what is between them is not.
+    page.slide(last + 1)
+    page.shows("events", f"{last + 1}  mutation")
+    page.shows("events", f"{last}  cannot be read")
+    page.sees("data-problem", sentence)
+    page.sees("data-problem", f"(event {first})")
+    page.slide(first - 1)
+    page.shows("events", f"{first - 1}  response")
+    page.shows("events", f"{first}  cannot be read")
+    page.click("timeline-first")
+    page.sees("event-title", "Event 1: genesis")
+    page.shows("events", "1  genesis")
+    eventually(lambda: not any(each.text for each in page.all("data-problem")), "a problem is told where there is none")
+    # A search and a list of writes end there, and say so.
+    page.choose("events-where", f"kind == genesis and sequence < {last + 50}")
+    page.sees("data-problem", sentence)
+    page.sees("events-found", "0 events found")
+    newest = relay(server, "log", "list", server.data, "--since", "8900", "--kind", "response", "--json")
+    record = json.loads(newest.splitlines()[-1])["records"][0]
+    page.open(f"#data?record={urllib.parse.quote(record)}&field=*")
+    page.sees("blame-title", "Who wrote")
+    page.click("more", page.one("blame"))
+    page.sees("banner", f"(event {first})")
+
+
+def check_compacted(page, server):
+    """Of an event before the first state of a log it is not said that it changed nothing."""
+    page.tolerate(r"status of 404")
+    make_log(server, lambda: relay(server, "log", "compact", server.data, "--at", "8900"))
+    page.open("#data?type=Todo&at=8701")
+    page.sees("event-title", "Event 8,701")
+    page.sees("event", "Unknown: the state before the event cannot be rebuilt.")
+    expect("Nothing." not in page.text("event"), "it is said to have changed nothing")
+
+
+def check_large(page, server):
+    """A result that is larger than what may wait comes all the same; what closes connections is not asked for ever."""
+    for number in range(12):
+        add(server, f"{number} {'x' * 900_000}")
+    page.open().sees("connection", "Connected")
+    page.write("{ user { todos { edges { node { text } } } } }")
+    page.click("run-button")
+    page.sees("run-state", "Done")
+    page.shows("tree", "user")
+    page.click("run-close")
+    page.click("tab-new")
+    page.write("subscription { todoAdded { todo { text } } }")
+    page.click("run-button")
+    page.click("tab-new")
+    page.run("""const send = WebSocket.prototype.send;
+        WebSocket.prototype.send = function (text) {
+          if (!text.includes('Closing')) return send.call(this, text);
+          setTimeout(() => this.dispatchEvent(new CloseEvent('close', { code: 1013, reason: 'Too much is waiting' })));
+        };""")
+    page.write("query Closing { user { id } }")
+    page.click("run-button")
+    page.sees("run-state", "Failed")
+    page.shows("tree", "again and again")
+    page.sees("connection", "Connected")
+    page.all("tab")[-2].click()
+    add(server, "beside it")
+    page.shows("tree", "beside it")
+
+
+def check_forms(page):
+    """A tree's filter finds a number in each of its forms, and an empty name is one."""
+    page.open().sees("connection", "Connected")
+    page.run("""window.tree = document.createElement('relay-tree');
+        document.querySelector('main').prepend(tree);
+        tree.style.height = '200px';
+        tree.show(parsed('{"tiny": 1e-07, "huge": 1e+21, "": 5, "other": 3}'))""")
+    def rows():
+        return page.run("return [...tree.querySelectorAll('.space > *')].map((row) => row.textContent)")
+    eventually(lambda: '"": 5' in rows(), "the empty name is not shown")
+    for text, found in (("1e-7", "tiny: 1e-07"), ("1e-07", "tiny: 1e-07"), ("0.0000001", "tiny: 1e-07"),
+                        ("1e21", "huge: 1e+21"), ("1e+21", "huge: 1e+21"), ("3", "other: 3")):
+        page.run("tree.filter = arguments[0]", text)
+        eventually(lambda found=found: rows() == [found], f"{text} finds {rows()}")
+
+
 def check_listed(page, server):
     """With --persisted-only, the data can still be looked at."""
     page.tolerate(r"/explorer/document.*status of 403")
@@ -1311,10 +1451,12 @@ def main():
     options = parser.parse_args()
     simple = [check_page, check_operations, check_live, check_schema, check_time, check_now, check_server,
               check_hostile, check_once, check_unreadable, check_documents, check_busy, check_cut, check_slow,
-              check_accessibility, check_keyboard, check_widths]
+              check_forms, check_accessibility, check_keyboard, check_widths]
     own = [(check_restart, {}), (check_many, {"seed": "many"}),
            (check_token, {"arguments": ("--token", "a-secret-for-the-page", "--token", "another-secret")}),
            (check_listed, {"arguments": ("--persisted", "none.json", "--persisted-only")}),
+           (check_damaged, {"seed": None}), (check_compacted, {"seed": None}),
+           (check_large, {"arguments": ("--max-queued-bytes", "100000")}),
            (check_deep, {"seed": None, "schema": "deep.graphql"})]
     failed = 0
     with tempfile.TemporaryDirectory() as directory:

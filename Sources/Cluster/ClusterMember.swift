@@ -129,7 +129,7 @@ package final class ClusterMember: Sendable {
         {}
         abandonment.abandon()
         for thread in threads.withLock({ $0 }) { thread.join() }
-        leave(giveUp: term)
+        leave(giveUp: term ?? state.withLock { $0.role.term })
     }
 
     /// How long ``stop()`` waits for an append, and for PostgreSQL.

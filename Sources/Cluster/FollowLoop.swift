@@ -10,13 +10,15 @@ struct FollowLoop {
     private let member: ClusterMember
     /// Between two attempts to connect.
     private var pause = Self.shortestPause
+    private var settlePause = Self.shortestSettlePause
     /// Whether the connection is told of appends.
     private var isListening = false
 
     private static let shortestPause = Duration.milliseconds(50)
     private static let longestPause = Duration.seconds(2)
     /// Until the delegate is asked again whether it is aside.
-    private static let settlePause = Duration.milliseconds(1)
+    private static let shortestSettlePause = Duration.milliseconds(1)
+    private static let longestSettlePause = Duration.milliseconds(50)
     /// Until subscriptions are asked again whether they have room.
     private static let roomPause = Duration.milliseconds(5)
 
@@ -54,9 +56,11 @@ struct FollowLoop {
             // What was on its way when this node stopped leading is settled first, and published.
             guard let target = member.target else { return }
             guard target.isAside else {
-                _ = member.waits.sleep(for: Self.settlePause)
+                _ = member.waits.sleep(for: settlePause)
+                settlePause = min(settlePause * 2, Self.longestSettlePause)
                 return
             }
+            settlePause = Self.shortestSettlePause
         }
         // Nobody else appends, and it need not be told of its own events.
         if isLeader { return try waitAsLeader(connection) }
@@ -64,7 +68,6 @@ struct FollowLoop {
         // Before the journal is asked, which then cannot have less.
         let mine = member.copy.durableHead
         let head = try connection.head(of: member.history)
-        pause = Self.shortestPause
         member.shared.update { $0.see(journal: head.sequence, node: mine.sequence) }
         guard head.sequence >= mine.sequence else {
             throw Behind(journal: head.sequence, node: mine.sequence)
@@ -73,11 +76,13 @@ struct FollowLoop {
             guard head.chain == mine.hash || mine.sequence == member.history.base.head.sequence
             else { throw Diverged(sequence: mine.sequence) }
             if case .candidate(let term) = role { return try lead(term, connection) }
+            pause = Self.shortestPause
             return try wait(connection)
         }
         let reader = JournalReader(member.options.journal, after: mine)
         for frame in try reader.next(by: connection) {
             guard try take(frame) else { return }
+            pause = Self.shortestPause
         }
     }
 

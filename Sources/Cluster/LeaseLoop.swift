@@ -89,6 +89,7 @@ struct LeaseLoop {
             return options.lease / 3
         }
         leaseEnd = nil
+        candidateSince = nil
         try tell(connection)
         let lease = try connection.lease()
         let term = try connection.term().term
@@ -178,7 +179,11 @@ struct LeaseLoop {
                 role: isLeader ? .writer : .follower, term: status.term,
                 sequence: status.sequence, state: member.target?.stateMark,
                 instance: member.instance), takesName: !hasTold)
-        guard isNoted else { throw .nameTaken(options.node) }
+        guard isNoted else {
+            // Another server of the name, or a row from before PostgreSQL failed over: that is looked at next time.
+            hasTold = false
+            return
+        }
         if !hasTold { try connection.forgetNodes(after: Self.memory) }
         hasTold = true
     }

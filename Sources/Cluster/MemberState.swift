@@ -49,16 +49,14 @@ struct MemberState: Sendable {
     /// The journal was asked how far it is.
     mutating func see(journal sequence: UInt64, node: UInt64) {
         journalSequence = max(journalSequence, sequence)
-        lastError = nil
-        noteProgress(of: node)
+        if node >= journalSequence {
+            lastError = nil
+            caughtUpAt = .now
+        }
     }
 
     /// Events that the journal is known to have and this node has not.
     func lag(of node: UInt64) -> UInt64 { journalSequence - min(node, journalSequence) }
-
-    private mutating func noteProgress(of node: UInt64) {
-        if node >= journalSequence { caughtUpAt = .now }
-    }
 
     mutating func note(_ error: some ClusterTrouble) { lastError = error.message }
 

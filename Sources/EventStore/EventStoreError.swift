@@ -121,8 +121,15 @@ extension EventStoreError {
     }
 
     static func unreadable(_ sequence: UInt64, _ damage: LogDamage) -> EventStoreError {
-        EventStoreError(
-            .log(.damaged), "Event \(sequence) cannot be read: \(damage).",
+        unreadable(sequence...sequence, damage)
+    }
+
+    static func unreadable(_ lost: ClosedRange<UInt64>, _ damage: LogDamage) -> EventStoreError {
+        let events =
+            lost.count == 1
+            ? "Event \(lost.lowerBound)" : "Events \(lost.lowerBound) to \(lost.upperBound)"
+        return EventStoreError(
+            .log(.damaged), "\(events) cannot be read: \(damage).",
             cause: LogError.damaged(damage))
     }
 

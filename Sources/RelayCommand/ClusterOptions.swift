@@ -67,7 +67,7 @@ struct ClusterOptions: ParsableArguments {
                 url, copy: copy, node: node, advertised: advertised, maxLag: lag,
                 onFailure: onFailure)
         } catch let error as ConfigurationError {
-            throw ValidationError("--advertise: \(error)")
+            throw ValidationError("\(error)")
         } catch let error as SharedJournalError where error.code == .address {
             throw ValidationError("--journal: \(error)")
         }

@@ -40,7 +40,11 @@ extension ServedHistoryTool {
                 printingTo: output)
         } catch {
             await loop.stop()
-            throw error
+            // As in a directory: what can be read is printed, and then where the damage is.
+            guard (error as? HistoryRefusal)?.isDamage == true else { throw error }
+            try output.flush()
+            complain("Error: \(error)")
+            throw ExitCode.foundSomething
         }
         await loop.stop()
     }
@@ -142,12 +146,19 @@ struct ServedHistory {
     func first(
         of targets: [BlameTarget], _ print: ([(name: String, value: String)]) async throws -> Int
     ) async throws -> Bool {
+        var damage: HistoryRefusal?
         // Nothing has an empty name; a server would take it for none.
         for target in targets where !target.record.isEmpty && target.field != "" {
             var parameters = [(name: "record", value: target.record)]
             if let field = target.field { parameters.append(("field", field)) }
-            if try await print(parameters) > 0 { return true }
+            do {
+                if try await print(parameters) > 0 { return true }
+            } catch let error as HistoryRefusal where error.isDamage && error.lineCount == 0 {
+                // It may have hidden the only writes; those of another one may be told before it.
+                damage = error
+            }
         }
+        if let damage { throw damage }
         return false
     }
 }

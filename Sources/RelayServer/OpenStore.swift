@@ -73,6 +73,7 @@ final class OpenStore: Sendable {
                 .random(), logger)
             return (store, Folded(snapshot: current))
         case .directory(let directory, let options):
+            try CopyMark.check(directory, options.fileSystem)
             let options = configuration.complete(options, of: directory, logger)
             let (opened, key) = try await onThreadOfItsOwn { [indexes = schema.indexes] in
                 let opened = try EventStore.open(directory, indexes: indexes, options: options)
@@ -126,6 +127,9 @@ final class OpenStore: Sendable {
         _ snapshot: Snapshot, _ schema: ServiceSchema, _ journal: any EventJournal,
         _ configuration: Server.Configuration, _ logger: Logger
     ) async throws -> Snapshot {
+        if configuration.seed != nil, snapshot.sequence > 0 {
+            logger.notice("The seed file is ignored: the log has events already.")
+        }
         var events = try events(missingIn: snapshot, schema, configuration, logger)
         events = revocations(in: snapshot, logger) + events
         if events.isEmpty { return snapshot }
@@ -151,9 +155,6 @@ final class OpenStore: Sendable {
             }
             let body = EventBody.genesis(schema: schema.text, seed: seed)
             return [NewEvent(timeMicroseconds: time, body: body)]
-        }
-        if configuration.seed != nil {
-            logger.notice("The seed file is ignored: the log has events already.")
         }
         if snapshot.schema == schema.text { return [] }
         let old = try? ServiceSchema(reading: snapshot.schema)

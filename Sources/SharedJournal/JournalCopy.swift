@@ -78,6 +78,10 @@ package struct JournalCopy: Sendable {
         var head = log.head
         if head.sequence > history.base.head.sequence {
             let chain = try connection.chain(after: head.sequence)
+            if target < head.sequence {
+                throw .behindCopy(
+                    connection.address, event: target, directory, event: head.sequence)
+            }
             guard chain == head.hash else {
                 throw .otherCopy(directory, connection.address, event: head.sequence)
             }
@@ -145,6 +149,17 @@ extension SharedJournalError {
             .diverged,
             "The journal in \(address) has other events than \(directory), up to event \(event). Nothing was "
                 + "changed.")
+    }
+
+    fileprivate static func behindCopy(
+        _ address: JournalAddress, event: UInt64, _ directory: String, event last: UInt64
+    ) -> SharedJournalError {
+        SharedJournalError(
+            .diverged,
+            """
+            The journal in \(address) ends with event \(event), and \(directory) has event \(last): PostgreSQL was restored \
+            from a backup, or a replica that was behind has taken over. Nothing was changed.
+            """)
     }
 
     fileprivate static func cutShort(_ address: JournalAddress, event: UInt64) -> SharedJournalError

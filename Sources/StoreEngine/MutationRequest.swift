@@ -36,7 +36,7 @@ package struct MutationRequest: Sendable {
 
 /// A mutation whose intent is in the log and whose handler is waiting for something.
 package struct OngoingMutation: Sendable {
-    let request: MutationRequest
+    var request: MutationRequest
     let variables: CoercedVariables
     let plan: Plan
     /// Index of the root field in the plan.

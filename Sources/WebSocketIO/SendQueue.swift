@@ -55,6 +55,10 @@ struct SendQueue {
     /// The ones after it.
     private var later = FIFO<Entry>()
     private(set) var byteCount = 0
+    /// Payload bytes that have been appended so far.
+    private var appendedBytes = 0
+    /// The message that may wait beside a limit: its payload bytes, and what had been appended with it.
+    private var extra = (bytes: 0, end: 0)
 
     init(masks: Bool = false, compression: Compression? = nil) {
         self.masks = masks
@@ -65,8 +69,22 @@ struct SendQueue {
 
     mutating func append(_ message: OutgoingMessage, prefix: [UInt8]) {
         byteCount += prefix.count + message.payloadBytes
+        appendedBytes += prefix.count + message.payloadBytes
         let entry = Entry(prefix: prefix, message: message)
         if first == nil { first = entry } else { later.append(entry) }
+    }
+
+    /// Whether more waits than a limit beside one message, which may be of any size. To be asked whenever a message was
+    /// appended.
+    mutating func isBeyond(_ limit: Int) -> Bool {
+        if byteCount <= limit { return false }
+        let extraBytes = max(0, min(extra.bytes, extra.end - (appendedBytes - byteCount)))
+        if byteCount - extraBytes <= limit { return false }
+        guard extraBytes == 0, let newest = later.last ?? first else { return true }
+        let newestBytes = newest.payloadBytes - newest.sentBytes
+        if byteCount - newestBytes > limit { return true }
+        extra = (newestBytes, appendedBytes)
+        return false
     }
 
     /// Forgets everything that has not been handed out.

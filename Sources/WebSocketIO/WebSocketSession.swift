@@ -208,7 +208,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         queue.append(message, prefix: prefix)
         // What waits for its turn must not look like a peer that is slow.
         sendWaiting(downTo: limits.maxQueuedBytes)
-        if queue.byteCount > limits.maxQueuedBytes {
+        if queue.isBeyond(limits.maxQueuedBytes) {
             giveUp(reason: "Too much is waiting to be sent")
         } else if !stream.isBlocked {
             requestFlush()

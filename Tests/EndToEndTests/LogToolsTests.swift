@@ -195,6 +195,50 @@ struct LogToolsTests {
         #expect(!newest.output.contains { $0.hasPrefix("changes       unknown") }, "\(newest)")
     }
 
+    /// What a server can read it tells, and then where the damage is, as the tools say of a directory.
+    @Test func aServerSaysWhereItsLogIsDamaged() async throws {
+        let directory = try await damagedLog()
+        let child = try sandbox.start([
+            "serve", "--schema", Sandbox.todoSchema, "--data", directory, "--port", "0",
+        ])
+        let server = try await RunningServer(child)
+        let whole = try await sandbox.relay("log", "list", directory)
+        #expect(whole.exit == .code(2))
+        let place = try #require(whole.errors.first?.split(separator: " at byte ").last)
+        func sequence(_ line: String?) -> Int { Int(line?.prefix { $0.isNumber } ?? "") ?? 0 }
+        let lines = whole.output.map { sequence($0) }
+        let gap = try #require(zip(lines, lines.dropFirst()).first { $0 + 1 < $1 })
+
+        let list = try await sandbox.relay("log", "list", server.url)
+        #expect(list.exit == .code(2))
+        #expect(list.output == whole.output.filter { sequence($0) <= gap.0 })
+        #expect(list.errors.count == 1)
+        #expect(
+            list.errors.first?.hasPrefix(
+                "Error: Events \(gap.0 + 1) to \(gap.1 - 1) cannot be read: ") == true
+                && list.errors.first?.contains(" at byte \(place.prefix { $0 != ":" })") == true,
+            "\(list.errors)")
+        let reversed = try await sandbox.relay("log", "list", server.url, "--reversed")
+        #expect(reversed.exit == .code(2))
+        #expect(reversed.output.last.map { sequence($0) } == gap.1)
+        let behind = try await sandbox.relay("log", "list", server.url, "--since", "\(gap.1)")
+        #expect(behind.exit == .code(0))
+        #expect(behind.output.first.map { sequence($0) } == gap.1)
+
+        // Of writes before the checkpoint at 8,800 nobody knows what was there before.
+        let record = try await sandbox.json(
+            "log", "list", directory, "--since", "8900", "--kind", "response"
+        ).last?["records"]?.array?.first?.string
+        let path = try #require(record) + ".__typename"
+        for path in [try #require(record), path] {
+            let blame = try await sandbox.relay("blame", server.url, path)
+            #expect(blame.exit == .code(2))
+            #expect(blame.output.allSatisfy { sequence($0) > 8_800 }, "\(blame)")
+            #expect(blame.errors.first?.contains("(event \(gap.0 + 1))") == true)
+        }
+        #expect(try await server.stop() == .code(0))
+    }
+
     /// What the condition says of sequences is where reading begins and ends, so that damage elsewhere is not met.
     @Test func aConditionOnSequencesReadsNothingElse() async throws {
         let directory = try await damagedLog()

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LogTools
+import RelayJSON
 @_spi(Rooms) import RelayRecords
 import Testing
 
@@ -36,7 +37,7 @@ import Testing
         .apply(in: directory.path)
     }
 
-    private func history() throws -> History { try History(directory.path) }
+    private func history() throws(EventStoreError) -> History { try History(directory.path) }
 
     private func snapshot(at sequence: UInt64) throws -> Snapshot {
         var snapshot = Snapshot()
@@ -128,5 +129,134 @@ import Testing
         }
         #expect(refusal?.code == .log(.damaged))
         #expect(try FileManager.default.subpathsOfDirectory(atPath: directory.path) == files)
+    }
+
+    // MARK: Pages, as a server has them
+
+    private func asked(_ kept: PassedStates? = nil) throws(EventStoreError) -> History {
+        try history().within(HistoryAllowance(events: 100_000), from: kept)
+    }
+
+    private func unharmed() -> History {
+        let journal = InMemoryJournal()
+        for event in events {
+            journal.append(
+                [NewEvent(timeMicroseconds: event.timeMicroseconds, body: event.body)],
+                expecting: event.sequence - 1
+            ) { _ in }
+        }
+        return History(journal)
+    }
+
+    /// The lines of all pages until one is refused, and why that was.
+    private func lines(
+        _ start: [HistoryPage.Place: String] = [:],
+        _ page: ([HistoryPage.Place: String]) throws(EventStoreError) -> HistoryPage
+    ) -> (pages: [[String]], error: EventStoreError?) {
+        var pages: [[String]] = []
+        var place: [HistoryPage.Place: String]? = start
+        while let here = place, pages.count < 1_000 {
+            do throws(EventStoreError) {
+                let page = try page(here)
+                let text = String(decoding: page.bytes, as: UTF8.self)
+                pages.append(text.split(separator: "\n").map(String.init))
+                place = page.next
+            } catch {
+                return (pages, error)
+            }
+        }
+        return (pages, nil)
+    }
+
+    @Test(arguments: [1, 7, 100]) func pagesOfEventsEndAtDamageAndSayWhereItIs(_ limit: Int) throws
+    {
+        let limits = HistoryPage.Limits(lines: limit)
+        let whole = try events.map { try unharmed().summary(of: $0.sequence).json.text }
+        func forward(after: String, _ filter: EventFilter = EventFilter()) -> (
+            lines: [String], error: EventStoreError?
+        ) {
+            let found = lines([.after: after]) { place throws(EventStoreError) in
+                let after = UInt64(place[.after] ?? "") ?? 0
+                return try asked().eventPage(
+                    in: .init(after: .sequence(after)), filter, limits, now: 0)
+            }
+            return (found.pages.flatMap { $0 }, found.error)
+        }
+        func backward(before: String) -> (lines: [String], error: EventStoreError?) {
+            let found = lines([.before: before]) { place throws(EventStoreError) in
+                let before = UInt64(place[.before] ?? "") ?? 0
+                return try asked().eventPage(
+                    in: .init(before: .sequence(before)), EventFilter(), limits, now: 0)
+            }
+            return (found.pages.reversed().flatMap { $0 }, found.error)
+        }
+        for (from, sequences) in [("0", 1...29), ("27", 28...29), ("29", nil)]
+            as [(String, ClosedRange<Int>?)]
+        {
+            let (lines, error) = forward(after: from)
+            #expect(
+                lines == sequences.map { Array(whole[$0.lowerBound - 1..<$0.upperBound]) } ?? [])
+            #expect(error?.isDamage == true)
+            #expect(error?.message.contains("Event 30 cannot be read") == true)
+            #expect(error?.message.contains("(event 30)") == true, "\(error as Any)")
+        }
+        #expect(forward(after: "30").lines == Array(whole[30...]))
+        #expect(forward(after: "30").error == nil)
+        #expect(backward(before: "1000").lines == Array(whole[30...]))
+        #expect(backward(before: "1000").error?.isDamage == true)
+        #expect(backward(before: "31").lines == [])
+        #expect(backward(before: "31").error?.isDamage == true)
+        #expect(backward(before: "30").lines == Array(whole[..<29]))
+        #expect(backward(before: "30").error == nil)
+        // Nobody knows whether the damaged event is one of them.
+        var filter = EventFilter()
+        filter.record = "nobody"
+        #expect(forward(after: "0", filter).lines == [])
+        #expect(forward(after: "0", filter).error?.isDamage == true)
+    }
+
+    /// What is told is right, whatever was asked before; the rest is refused.
+    @Test(arguments: [1, 7, 1_000]) func pagesOfBlameAreRightOrRefused(_ limit: Int) throws {
+        let limits = HistoryPage.Limits(lines: limit)
+        let whole = unharmed()
+        for target in ["r0", "r1", "r2", "r7", "nobody"].map({ BlameTarget(record: $0) }) {
+            let form = BlameLines(target, showsLayers: false)
+            let entries = try whole.blame([target])?.entries ?? []
+            let wanted = entries.filter { $0.sequence > 60 }.map { form.json($0).text }
+            let earlier = entries.filter { $0.sequence < 30 }.map { form.json($0).text }
+            let kept = PassedStates()
+            for round in 0..<3 {
+                func blamed(before: UInt64?) -> (pages: [[String]], error: EventStoreError?) {
+                    lines { place throws(EventStoreError) in
+                        try asked(round == 0 ? nil : kept).blamePage(
+                            target, showsLayers: false,
+                            before: place[.before].flatMap { UInt64($0) } ?? before,
+                            skip: Int(place[.skip] ?? "0") ?? 0, limits)
+                    }
+                }
+                let newest = blamed(before: nil)
+                #expect(newest.pages.flatMap { $0 } == wanted, "\(target)")
+                #expect(newest.error?.isDamage == true)
+                #expect(newest.error?.message.contains("(event 30)") == true)
+                for before: UInt64 in [31, 40, 60, 61] {
+                    let hidden = blamed(before: before)
+                    #expect(hidden.pages.flatMap { $0 } == [] && hidden.error?.isDamage == true)
+                }
+                let oldest = blamed(before: 30)
+                #expect(oldest.pages.flatMap { $0 } == earlier && oldest.error == nil)
+                _ = try asked(kept).snapshot(at: 85)
+                _ = try asked(kept).snapshot(at: 29)
+            }
+        }
+    }
+
+    @Test func anEventWhoseChangesAreNotKnownSaysSo() throws {
+        // In another segment than the damage.
+        for sequence in 55...60 as ClosedRange<UInt64> {
+            let description = try EventDescription(sequence, in: asked())
+            guard try asked().event(sequence).body.confirmedWrites != nil else { continue }
+            #expect(description.json["changes"] == nil)
+            #expect(description.lines.contains { $0.hasPrefix("changes       unknown: ") })
+        }
     }
 }

@@ -297,6 +297,55 @@ struct WebSocketSessionTests {
         }
     }
 
+    /// One message may be larger than what may wait, and that much may wait besides.
+    @Test(arguments: [false, true]) func oneLargeMessageWaitsForItsPeer(
+        _ isTooMuch: Bool
+    ) async throws {
+        try await TestServer.run({
+            $0.limits.queuedBytes = 1_000_000
+            $0.limits.writeStuckTimeout = .testDeadline
+            $0.limits.keepAlive = .testDeadline
+            $0.limits.farewellTimeout = .testDeadline
+        }) { server in
+            let client = try RawClient(port: server.port)
+            try await client.upgrade()
+            await eventually { !server.handler.now.connections.isEmpty }
+            let connection = try #require(server.handler.now.connections.first)
+            let large = OutgoingMessage(.binary, [UInt8](repeating: 7, count: 20_000_000))
+            let small = OutgoingMessage(.binary, [UInt8](repeating: 8, count: 60_000))
+            try await server.loop.run {
+                for _ in 0..<4 { connection.send(small) }
+                connection.send(large)
+                for _ in 0..<5 { connection.send(small) }
+                if isTooMuch { connection.send(large) }
+            }
+            if isTooMuch {
+                var last = try await client.readFrame()
+                while last.opcode != 8 { last = try await client.readFrame() }
+                #expect(last.closeCode == 1_013)
+                await eventually { server.handler.now.closes.map(\.code) == [1_013] }
+                return
+            }
+            func readBytes() async throws -> Int {
+                var frame = try await client.readFrame()
+                var count = frame.payload.count
+                while !frame.isFinal {
+                    frame = try await client.readFrame()
+                    count += frame.payload.count
+                }
+                return count
+            }
+            for count in [Int](repeating: 60_000, count: 4) + [20_000_000] {
+                #expect(try await readBytes() == count)
+            }
+            for _ in 0..<5 { #expect(try await readBytes() == 60_000) }
+            // The next large one may wait again.
+            try await server.loop.run { connection.send(large) }
+            #expect(try await readBytes() == 20_000_000)
+            #expect(server.handler.now.closes.isEmpty)
+        }
+    }
+
     /// More than may wait for it comes in one turn of the loop, and nobody has tried to send any of it.
     @Test func aBurstClosesNoConnectionWhosePeerTakesIt() async throws {
         try await TestServer.run({ $0.limits.queuedBytes = 20_000 }) { server in

@@ -25,6 +25,9 @@ package struct History: Sendable {
     package let damages = DamageNotes()
     /// Called occasionally with the progress of reading: the events read so far, and the total.
     package var watch: Watch?
+    /// Whether events that damage hides are an error where they are met; otherwise they are left out, and noted in
+    /// ``damages``.
+    var endsAtDamage = false
     private(set) var source: HistorySource
 
     package typealias Watch = @Sendable (_ done: UInt64, _ total: UInt64) -> Void
@@ -72,12 +75,14 @@ package struct History: Sendable {
     }
 
     /// The same history, of which only so much is read; beyond that its functions throw `limitExceeded`, or
-    /// `cancelled` when the allowance is given up.
+    /// `cancelled` when the allowance is given up. Nothing is left out: where damage hides an event they throw
+    /// `log(damaged)`.
     /// - Parameter kept: states to start from.
     package func within(_ allowance: HistoryAllowance, from kept: PassedStates? = nil) -> History {
         var history = self
         history.source.allowance = allowance
         history.source.kept = kept
+        history.endsAtDamage = true
         return history
     }
 
@@ -147,14 +152,23 @@ package struct History: Sendable {
         return .outOfRange(sequence, readable)
     }
 
-    /// Events in log order. Damage is skipped, and noted in ``damages``.
+    /// Why reading went by some events.
+    func passedOver(_ lost: ClosedRange<UInt64>) -> EventStoreError {
+        let known = damages.all
+        guard
+            let damage = known.last(where: { $0.sequence ?? .max <= lost.upperBound }) ?? known.last
+        else { return .missing(lost.lowerBound) }
+        // Reading may have begun within the damage.
+        let first = min(damage.sequence ?? lost.lowerBound, lost.lowerBound)
+        return .unreadable(first...lost.upperBound, damage)
+    }
+
+    /// Events in log order. Damage is skipped, and noted in ``damages``; or it is an error, as ``endsAtDamage`` says.
     /// - Throws: `outOfRange` if the first of them does not exist.
     package func events(
         in range: ClosedRange<UInt64>
     ) throws(EventStoreError) -> EventIterator {
-        let cursor = try skippingCursor(in: range)
-        return EventIterator(
-            cursor, damages: damages, watch: watch, total: cursor.through - range.lowerBound)
+        EventIterator(try skippingCursor(in: range), in: range.lowerBound, of: self)
     }
 
     func skippingCursor(
@@ -217,19 +231,25 @@ package struct History: Sendable {
 /// Iterates over the events of a log. Not Sendable, because it is stateful.
 package final class EventIterator {
     private let cursor: HistoryCursor
-    private let damages: DamageNotes?
-    private let watch: History.Watch?
+    /// Of which these are events; nil if their end is not known.
+    private let history: History?
     private let total: UInt64
     private var done: UInt64 = 0
+    /// The next one, if none is lost.
+    private var expected: UInt64
 
-    init(
-        _ cursor: HistoryCursor, damages: DamageNotes? = nil, watch: History.Watch? = nil,
-        total: UInt64 = 0
-    ) {
+    init(_ cursor: HistoryCursor) {
         self.cursor = cursor
-        self.damages = damages
-        self.watch = watch
-        self.total = total
+        history = nil
+        (total, expected) = (0, 0)
+    }
+
+    /// - Parameter first: where the cursor begins.
+    fileprivate init(_ cursor: HistoryCursor, in first: UInt64, of history: History) {
+        self.cursor = cursor
+        self.history = history
+        total = cursor.through - first
+        expected = first
     }
 
     /// Bytes of events read so far.
@@ -237,10 +257,18 @@ package final class EventIterator {
 
     /// The next event; nil at the end.
     package func next() throws(EventStoreError) -> Event? {
+        guard let history else { return try cursor.nextEvent() }
         done += 1
-        if done.isMultiple(of: Replay.watchInterval) { watch?(done, total) }
-        defer { if !cursor.damages.isEmpty { damages?.note(cursor.damages) } }
-        return try cursor.nextEvent()
+        if done.isMultiple(of: Replay.watchInterval) { history.watch?(done, total) }
+        defer { if !cursor.damages.isEmpty { history.damages.note(cursor.damages) } }
+        let event = try cursor.nextEvent()
+        let behind = event?.sequence ?? cursor.through + 1
+        if history.endsAtDamage, behind > expected {
+            history.damages.note(cursor.damages)
+            throw history.passedOver(expected...behind - 1)
+        }
+        expected = behind + 1
+        return event
     }
 }
 

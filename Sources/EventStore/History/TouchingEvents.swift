@@ -25,8 +25,8 @@ final class TouchingEvents {
     private let cursor: HistoryCursor
     private var expected: UInt64
     private let last: UInt64
-    /// The first event that could not be read.
-    private var firstLost: UInt64?
+    /// The first events that could not be read, if others came after them.
+    private var gap: ClosedRange<UInt64>?
     private let total: UInt64
     private var done: UInt64 = 0
     /// The most recent mutations, as a ring buffer.
@@ -46,7 +46,9 @@ final class TouchingEvents {
     }
 
     /// The first event hidden by damage; known at the end.
-    var lost: UInt64? { firstLost ?? (expected <= last ? expected : nil) }
+    var lost: UInt64? { (gap ?? missingEnd)?.lowerBound }
+
+    private var missingEnd: ClosedRange<UInt64>? { expected <= last ? expected...last : nil }
 
     private enum Found {
         case passed
@@ -62,6 +64,9 @@ final class TouchingEvents {
                 look(sequence, kind, time, payload)
             }
             if !cursor.damages.isEmpty { history.damages.note(cursor.damages) }
+            if history.endsAtDamage, let gap = gap ?? (found == nil ? missingEnd : nil) {
+                throw history.passedOver(gap)
+            }
             switch found {
             case nil: return nil
             case .passed: continue
@@ -73,7 +78,7 @@ final class TouchingEvents {
     private func look(
         _ sequence: UInt64, _ kind: UInt8, _ time: Int64, _ payload: UnsafeRawBufferPointer
     ) -> Found {
-        if sequence > expected, firstLost == nil { firstLost = expected }
+        if sequence > expected, gap == nil { gap = expected...sequence - 1 }
         expected = sequence + 1
         if kind == EventKind.mutation.rawValue {
             remember(sequence, payload)

@@ -19,7 +19,8 @@ extension History {
 
     /// Events, in log order: from the beginning, behind a point, or the last ones before it.
     ///
-    /// Ends early when the page is full, when the allowance is spent, or when there is no time left.
+    /// Ends early when the page is full, when the allowance is spent, when there is no time left, or before an event
+    /// that damage hides: the page that would have to begin with that one is an error.
     /// - Parameters:
     ///   - now: microseconds since 1970, for points relative to it.
     ///   - mayGoOn: asked between events; a page ends at the first no, but looks at one event at least.
@@ -55,11 +56,12 @@ extension History {
         do throws(EventStoreError) {
             while looked == nil || (!page.isFull && mayGoOn()) {
                 guard let summary = try summaries.next() else { return page }
+                try check(summary, filter)
                 looked = summary.sequence
                 if filter.admits(summary) { page.add(summary.text(page.form)) }
                 if summary.sequence == range.upperBound { return page }
             }
-        } catch  where error.code == .limitExceeded && looked != nil {}
+        } catch  where error.endsPage && looked != nil {}
         page.next = looked.map { [.after: "\($0)"] }
         return page
     }
@@ -77,6 +79,7 @@ extension History {
             while next == nil || mayGoOn(), let piece = try pieces.next() {
                 for summary in piece.reversed() {
                     if page.isFull { break search }
+                    try check(summary, filter)
                     next = summary.sequence
                     guard filter.admits(summary) else { continue }
                     let line = summary.text(page.form)
@@ -86,10 +89,20 @@ extension History {
                 next = pieces.rest.map { $0.upperBound + 1 }
                 if next == nil || page.isFull { break }
             }
-        } catch  where error.code == .limitExceeded && next != nil {}
+        } catch  where error.endsPage && next != nil {}
         page.replace(by: chosen.reversed())
         page.next = next.map { [.before: "\($0)"] }
         return page
+    }
+
+    /// Whether an event meets a filter cannot be told if what it depends on, the mutation that the event ended, is damaged.
+    private func check(
+        _ summary: EventSummary, _ filter: EventFilter
+    ) throws(EventStoreError) {
+        guard endsAtDamage, let mutation = summary.ends, summary.intent == nil,
+            filter.operation != nil || filter.condition != nil, readable?.contains(mutation) == true
+        else { return }
+        throw passedOver(mutation...mutation)
     }
 
     /// The first event behind a point. A point before the log is not an error: all events are behind it.
@@ -134,6 +147,11 @@ extension History {
             return first - 1
         }
     }
+}
+
+extension EventStoreError {
+    /// What a page ends before; what follows is asked for by the next one.
+    fileprivate var endsPage: Bool { code == .limitExceeded || isDamage }
 }
 
 extension EventSummary {

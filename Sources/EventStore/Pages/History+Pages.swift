@@ -115,7 +115,8 @@ extension History {
     /// The writes of a record or a field, newest first.
     ///
     /// Begins with what has happened since the newest checkpoint, so that the newest writes are found without reading
-    /// the whole log.
+    /// the whole log. Ends before the first checkpoint behind damage: of writes between the two nobody knows what was
+    /// there before, and the page that would have to begin with them is an error.
     /// - Parameters:
     ///   - before: only writes of events before this one; nil for all.
     ///   - skip: leaves out as many of those that there would be.
@@ -132,7 +133,7 @@ extension History {
         var length: UInt64 = 1
         do throws(EventStoreError) {
             while end > 0, !isBegun || mayGoOn() {
-                let (entries, start) = try blame(
+                let (entries, start) = try newest(
                     target, through: end, atLeast: length, showsLayers: showsLayers,
                     keeping: NewestEntries.Limit(
                         wanted: limits.lines - page.lineCount, after: left, bytes: limits.bytes))
@@ -162,9 +163,25 @@ extension History {
                 end = start
                 isBegun = true
             }
-        } catch  where error.code == .limitExceeded && isBegun {}
+        } catch  where (error.code == .limitExceeded || error.isDamage) && isBegun {}
         if end > 0 { page.next = [.before: "\(end + 1)", .skip: "\(left)"] }
         return page
+    }
+}
+
+extension History {
+    /// The newest part of a blame. If damage is in it, a shorter one may begin behind that.
+    private func newest(
+        _ target: BlameTarget, through last: UInt64, atLeast count: UInt64, showsLayers: Bool,
+        keeping limit: NewestEntries.Limit
+    ) throws(EventStoreError) -> (entries: NewestEntries, start: UInt64) {
+        do throws(EventStoreError) {
+            return try blame(
+                target, through: last, atLeast: count, showsLayers: showsLayers, keeping: limit)
+        } catch  where error.isDamage && count > 1 {
+            return try blame(
+                target, through: last, atLeast: 1, showsLayers: showsLayers, keeping: limit)
+        }
     }
 }
 

@@ -114,8 +114,16 @@ package struct HistoryClient: Sendable {
     ) async throws -> Page {
         var query = question.query
         var emptyCount = 0
+        var lineCount = 0
         while true {
-            let page = try await page(question, query)
+            let page: Page
+            do {
+                page = try await self.page(question, query)
+            } catch var refusal as HistoryRefusal {
+                refusal.lineCount = lineCount
+                throw refusal
+            }
+            lineCount += page.bytes.count { $0 == UInt8(ascii: "\n") }
             guard try take(page), let next = page.next else { return page }
             emptyCount = page.bytes.isEmpty ? emptyCount + 1 : 0
             // A server that leads nowhere would be asked for ever; a search may find nothing for many pages.
@@ -178,6 +186,11 @@ package struct HistoryRefusal: Error, CustomStringConvertible, Sendable {
     package let status: Int
     /// A sentence, as the server has put it.
     package let description: String
+    /// The lines on the pages before it.
+    package fileprivate(set) var lineCount = 0
+
+    /// Whether the answer needs what damage of the log hides.
+    package var isDamage: Bool { status == 500 }
 
     fileprivate init(status: Int, description: String) {
         self.status = status

@@ -104,12 +104,19 @@ final class ClusterNode: ClusterDelegate {
     }
 
     func followOthers(leader: String?) {
+        if let leader, leader == place.advertised {
+            logger.error(
+                "The server that leads is said to be at \(leader), which is this one's address: mutations wait. --advertise must be another one on each server."
+            )
+        }
         // The link first: it must not take what arrives from now on for its own.
-        link.follow(leader.flatMap(ServerAddress.init(url:)))
+        let other = leader == place.advertised ? nil : leader
+        link.follow(other.flatMap(ServerAddress.init(url:)))
         service.followOthers(link.forwarder)
     }
 
     func fail(_ reason: String) {
+        link.fail()
         logger.critical("This server can no longer follow the journal. \(reason)")
         place.onFailure(reason)
     }

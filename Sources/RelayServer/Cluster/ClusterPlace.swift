@@ -23,11 +23,18 @@ struct ClusterPlace: Sendable {
 
     /// Why other servers and clients could not use an address; nil if they can.
     static func objection(toAdvertising text: String) -> String? {
-        guard text.hasPrefix("ws://") || text.hasPrefix("wss://"),
-            let address = ServerAddress(url: text)
+        guard let address = ServerAddress(url: text),
+            text == "\(address.isSecure ? "wss" : "ws")://\(address)"
         else { return "\"\(text)\" is not ws://HOST:PORT or wss://HOST:PORT" }
         return isEverywhere(address.host)
             ? "\(address.host) is no address that others can connect to" : nil
+    }
+
+    /// Why a server cannot have a name; nil if it can.
+    static func objection(toName name: String) -> String? {
+        let isPrintable = name.unicodeScalars.allSatisfy { $0.value > 32 && $0.value != 127 }
+        return 1...100 ~= name.utf8.count && isPrintable
+            ? nil : "a server's name has 1 to 100 bytes, without spaces and control characters"
     }
 
     /// Whether listening on a host means all addresses of the machine.
@@ -66,7 +73,10 @@ struct ClusterPlace: Sendable {
             let (member, opened) = try ClusterMember.join(
                 options, directory: directory, indexes: indexes, storeOptions: storeOptions,
                 report: { logger.notice("\($0)") })
-            if opened.snapshot.sequence > 0 { return (member, opened) }
+            if opened.snapshot.sequence > 0 {
+                CopyMark.put(in: directory, storeOptions.fileSystem, journal: "\(journal)")
+                return (member, opened)
+            }
             defer { opened.journal.close() }
             try member.found(first(opened.snapshot))
         }
@@ -100,7 +110,10 @@ extension Server.Storage {
         maxLag: UInt64, onFailure: @escaping @Sendable (String) -> Void
     ) throws -> Server.Storage {
         if let advertised, let objection = ClusterPlace.objection(toAdvertising: advertised) {
-            throw ConfigurationError(description: "\(objection).")
+            throw ConfigurationError(description: "--advertise: \(objection).")
+        }
+        if let node, let objection = ClusterPlace.objection(toName: node) {
+            throw ConfigurationError(description: "--node: \(objection).")
         }
         var place = ClusterPlace(
             journal: try JournalAddress(parsing: url), directory: directory, node: node,

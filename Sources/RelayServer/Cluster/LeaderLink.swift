@@ -53,6 +53,10 @@ actor LeaderLink {
     private var isPausing = false
     /// The server has said that it does not lead: one is sent, and the others follow when that is answered otherwise.
     private var isProbing = false
+    /// The one that is sent then.
+    private var probe: UInt64?
+    /// This server takes no part in the cluster any more.
+    private var hasFailed = false
     /// Whether it has been said that the leader cannot be reached.
     private var isCutOff = false
 
@@ -130,6 +134,18 @@ actor LeaderLink {
         }
     }
 
+    /// This server takes no part in the cluster any more, and cannot know who leads.
+    nonisolated func fail() {
+        post { link in
+            link.hasFailed = true
+            link.leader = nil
+            link.leaveCurrent()
+            while let handed = link.popNext() {
+                handed.answer(handed.mayBeDone ? .unknown : .leaderless)
+            }
+        }
+    }
+
     /// Answers what still waits, and ends the loop.
     nonisolated func stop() async {
         post { link in
@@ -155,6 +171,7 @@ actor LeaderLink {
     private func take(_ handed: Handed) {
         if isStopped { return handed.answer(.stopping) }
         if isLeading { return handed.answer(.overtaken) }
+        if hasFailed { return handed.answer(.leaderless) }
         waiting.append(handed)
         goOn()
     }
@@ -177,11 +194,11 @@ actor LeaderLink {
     }
 
     private func send() {
-        // Without a leader, whoever led last is only listened to.
-        guard let current, leader != nil, current.isReady, !isPausing else { return }
-        while !(isProbing && current.hasSent) {
-            guard current.hasRoom(for: Self.windowBytes) else { return }
-            guard let handed = popNext() else { return }
+        // Without a leader, whoever led last is only listened to. Sending may be the end of the connection.
+        while leader != nil, !isPausing, probe == nil, let current, current.isReady,
+            current.hasRoom(for: Self.windowBytes), let handed = popNext()
+        {
+            if isProbing { probe = handed.number }
             perform(current.send(handed), on: current)
         }
     }
@@ -228,7 +245,7 @@ actor LeaderLink {
         if new == leader { return }
         leader = new
         isCutOff = false
-        isProbing = false
+        (isProbing, probe) = (false, nil)
         // Whoever led last may still answer, and may be the next one.
         guard let new else { return }
         if new != current?.address { leaveCurrent() }
@@ -267,6 +284,8 @@ actor LeaderLink {
             subprotocols: [GraphQLSocket.subprotocol], headers: key.headers)
         options.connectTimeout = .seconds(3)
         options.keepAlive = .seconds(3)
+        // At its window, one more message is put in.
+        options.maxQueuedBytes = Self.windowBytes + messageBytes + Self.envelopeBytes
         Task { [options, loop] in
             do {
                 _ = try await WebSocketClient.connect(
@@ -311,16 +330,18 @@ actor LeaderLink {
                 isCutOff = false
                 send()
             case .answered(let handed, let outcome):
-                isProbing = false
+                if handed.number == probe { (isProbing, probe) = (false, nil) }
                 handed.answer(outcome)
             case .doesNotLead(let handed):
                 // Nothing was changed. Who leads will be known soon.
+                if handed.number == probe { probe = nil }
                 takeBack(handed)
                 if connection === current {
                     isProbing = true
                     pause()
                 }
             case .interrupted(var handed):
+                if handed.number == probe { probe = nil }
                 handed.mayBeDone = true
                 if handed.isNamed { takeBack(handed) } else { handed.answer(.unknown) }
             }

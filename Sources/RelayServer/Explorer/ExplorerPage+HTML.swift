@@ -185,7 +185,8 @@ relay-run input[type=search] { width: 110px; }
 table { border-collapse: collapse; width: 100%; }
 th { text-align: start; font-weight: 600; color: var(--quiet); font-size: 11.5px; }
 th, td { padding: 4px 8px 4px 0; border-top: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; }
-thead th { border-top: 0; }
+thead th { border-top: 0; overflow-wrap: normal; }
+tbody th { min-width: 84px; }
 td.number, th.number { text-align: end; font-variant-numeric: tabular-nums; }
 td .link { font-family: var(--mono); }
 .changes li { padding: 4px 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
@@ -243,7 +244,8 @@ details > summary { cursor: pointer; color: var(--quiet); padding: 2px 0; }
  *    Operation */
 /** Who hears of an operation's results. One that can resume has `resumed`.
  *  @typedef {{ next: (payload: any, characters: number) => void, failed: (errors: { message: string }[]) => void,
- *    done: () => void, lost?: () => void, resumed?: (complete: boolean, sequence: number) => void }} Sink */
+ *    done: () => void, lost?: () => void, state?: () => void,
+ *    resumed?: (complete: boolean, sequence: number) => void }} Sink */
 
 /** How much is kept of everything that could grow. What is beyond a bound goes, oldest first, and the page says so. */
 const bounds = Object.freeze({
@@ -539,7 +541,8 @@ class Connection extends EventTarget {
   token = ''; reason = ''; retryAt = 0; first = 1; head = 0; log = '';
   /** @type {WebSocket | null} */ #socket = null;
   /** @type {Map<string, { id: string, payload: Payload, sink: Sink, isSafe: boolean, cursor: string, sent: number,
-   *    size: number, isRead: boolean, wasLost: boolean }>} */ #operations = new Map();
+   *    size: number, isRead: boolean, wasLost: boolean, isHeard: boolean, closings: number }>} */
+  #operations = new Map();
   #client = freshID(); #next = 1; #tries = 0; #timer = 0; #heard = 0; #opened = 0; #cursor = '';
 
   constructor() {
@@ -586,7 +589,8 @@ class Connection extends EventTarget {
   start(/** @type {Payload} */ payload, /** @type {Sink} */ sink, isSafe = true) {
     const id = String(this.#next++);
     const named = isSafe ? payload : withRelay(payload, { mutationId: `${this.#client}:${id}` });
-    const operation = { id, payload: named, sink, isSafe, cursor: '', sent: 0, size: 0, isRead: false, wasLost: false };
+    const operation = { id, payload: named, sink, isSafe, cursor: '', sent: 0, size: 0, isRead: false, wasLost: false,
+      isHeard: false, closings: 0 };
     this.#operations.set(id, operation);
     if (this.state === 'open') this.#subscribe(operation);
     return () => { if (this.#operations.delete(id) && this.state === 'open') this.#send({ id, type: 'complete' }); };
@@ -620,6 +624,7 @@ class Connection extends EventTarget {
   #become(/** @type {Connection['state']} */ state, reason = '') {
     this.state = state;
     this.reason = reason;
+    for (const each of this.#operations.values()) each.sink.state?.();
     this.dispatchEvent(new Event('state'));
   }
   #subscribe(/** @type {any} */ operation) {
@@ -628,6 +633,7 @@ class Connection extends EventTarget {
     operation.size = this.#send({ id, type: 'subscribe', payload: whole });
     // What the server has read once it can read again.
     operation.sent = operation.isRead ? 0 : operation.size;
+    operation.isHeard = false;
     // Before its first event a stream resumes where the connection was when it began.
     if (operation.sink.resumed) operation.cursor ||= this.#cursor;
   }
@@ -674,7 +680,7 @@ class Connection extends EventTarget {
       break;
     case 'next':
       if (!operation) break;
-      [operation.sent, operation.isRead] = [0, true];
+      [operation.sent, operation.isRead, operation.isHeard, operation.closings] = [0, true, true, 0];
       if (cursor && operation.sink.resumed) operation.cursor = cursor;
       if (relay?.recovered !== undefined) operation.sink.resumed?.(relay.recovered, sequenceOf(message.payload));
       else operation.sink.next(message.payload, characters);
@@ -712,9 +718,20 @@ class Connection extends EventTarget {
     this.state = 'connecting';
     for (const each of this.#operations.values()) { each.wasLost = true; each.sink.lost?.(); }
   }
+  /** Too much waited for this page, or for too long. What is without an answer again is not asked for ever; a stream
+   *  may have nothing to tell. */
+  #closedByAnAnswer(/** @type {string} */ reason) {
+    for (const each of [...this.#operations.values()]) {
+      if (each.isHeard || ++each.closings < (each.sink.resumed ? 3 : 2)) continue;
+      const outcome = each.isSafe ? '' : ' It is unknown whether this was carried out.';
+      this.#fail(each.id, `The server closed the connection again and again before it had answered this: ${
+        reason || 'too slow'}. The answer may be too large for it.${outcome}`);
+    }
+  }
   #lose(/** @type {number} */ code, /** @type {string} */ reason) {
     const wasOpen = this.state === 'open';
     this.#leave();
+    if (code === 1013 && wasOpen) this.#closedByAnAnswer(reason);
     // Too large for the server, or nothing that it can read. Sent again, it would end the next connection as well.
     const asked = [...this.#operations.values()];
     const culprit = code === 1009 ? asked.sort((a, b) => b.size - a.size)[0]
@@ -756,20 +773,22 @@ async function answerOf(/** @type {string} */ path, /** @type {Record<string, an
   const text = await answer.text();
   signal?.throwIfAborted();
   if (server.token !== token) throw new Error('Another token is in use.');
-  if (!answer.ok) throw new Error(refusal(answer.status, text));
+  if (!answer.ok) throw Object.assign(new Error(refusal(answer, text)), { status: answer.status });
   server.hear(answer.headers);
   return { text, next: answer.headers.get('link')?.match(/<([^>]*)>; *rel="?next"?/)?.[1] ?? '' };
 }
-function refusal(/** @type {number} */ status, /** @type {string} */ text) {
+function refusal(/** @type {Response} */ { status, headers }, /** @type {string} */ text) {
   try { return JSON.parse(text).errors[0].message; } catch { /* Not every refusal has a body. */ }
-  return { 401: 'This needs a token.', 403: 'You may not see this.', 404: 'This server does not answer this.',
-    413: 'This is too long.' }[status] ?? `The server answered ${status}.`;
+  // Who is known, and may not, is told why.
+  if (status === 403 && headers.get('content-type')?.startsWith('text/plain') && text.trim()) return text.trim();
+  return { 401: server.token ? 'The server did not accept this token.' : 'This needs a token.',
+    403: 'You may not see this.', 404: 'This server does not answer this.', 413: 'This is too long.' }[status]
+    ?? `The server answered ${status}.`;
 }
 /** The lines of an answer, each one JSON object, and the address of the next page. If a page has fewer than `most`
- *  lines, the next ones are fetched, too. */
+ *  lines, the next ones are fetched, too. What has come before one is refused is in `lines`. */
 async function linesOf(/** @type {string} */ path, /** @type {Record<string, any>} */ parameters = {},
-  /** @type {AbortSignal | undefined} */ signal = undefined, most = 0) {
-  /** @type {any[]} */ const lines = [];
+  /** @type {AbortSignal | undefined} */ signal = undefined, most = 0, /** @type {any[]} */ lines = []) {
   let next = path;
   do {
     const answer = await answerOf(next, next === path ? parameters : {}, signal);
@@ -949,7 +968,7 @@ class Rows extends HTMLElement {
 /** Says that something differs from before, also to those who do not see colours. */
 const marked = (/** @type {string | null} */ mark) => mark && h('span', { class: 'seen-by-readers' }, `, ${mark}`);
 /** @typedef {{ key: string, path: string, depth: number, value: any, mark: string, was?: any, children: number,
- *    nth: number, of: number }} TreeRow */
+ *    nth: number, of: number, isBare?: boolean }} TreeRow */
 
 /** A value as a tree, with what changed since another value marked. */
 class Tree extends HTMLElement {
@@ -984,6 +1003,14 @@ class Tree extends HTMLElement {
     /** @type {TreeRow[]} */ const rows = [];
     const filter = this.#filter;
     const hasBefore = this.#before.length > 0;
+    const wanted = filter === '' ? NaN : Number(filter);
+    /** A number is found in each of its forms: 1e-07 and 1e-7. */
+    const fits = (/** @type {any} */ each) => {
+      const text = textOf(each);
+      const digits = typeOf(each) === 'number' ? Number(text) : NaN;
+      return text.toLowerCase().includes(filter) || digits === wanted
+        || (!Number.isNaN(digits) && String(digits).includes(filter));
+    };
     const idOf = (item) => { const id = item?.id ?? item?.node?.id; return exactly(id) ?? id; };
     /** Adds the row of a value and those of what is in it.
      *  @returns {[boolean, boolean]} whether the filter wants any of them, and whether any differs from before */
@@ -1001,7 +1028,7 @@ class Tree extends HTMLElement {
       const row = { ...place, children: keys.length, mark };
       rows.push(row);
       const isFound = isKept || filter === '' || key.toLowerCase().includes(filter)
-        || (!isObject(value) && textOf(value).toLowerCase().includes(filter));
+        || (!isObject(value) && fits(value));
       let isWanted = isFound;
       const descend = (child, item, before, hadChild, nth, isGoneToo = isGone) => {
         const there = { key: child, path: `${path}/${isGoneToo ? '-' : ''}${child}`, depth: depth + 1, value: item,
@@ -1040,19 +1067,19 @@ class Tree extends HTMLElement {
       { key, path: `/${key}`, depth: 0, value: value[key], was: before?.[key], nth: index + 1, of },
       isObject(before) && Object.hasOwn(before, key), false, false));
     else if (value !== undefined)
-      walk({ key: '', path: '/', depth: 0, value, was: before, nth: 1, of: 1 }, hasBefore, false, false);
+      walk({ key: '', path: '/', depth: 0, value, was: before, nth: 1, of: 1, isBare: true }, hasBefore, false, false);
     if (rows.length >= bounds.rowsOfTree) rows.push({ key: '', path: '', depth: 0, mark: '', children: 0, nth: 1, of: 1,
-      value: `Only ${number(bounds.rowsOfTree)} rows are shown. Close some, or filter.` });
+      isBare: true, value: `Only ${number(bounds.rowsOfTree)} rows are shown. Close some, or filter.` });
     return rows;
   }
 
-  #make(/** @type {TreeRow} */ { key, path, depth, value, mark, was, children, nth, of }) {
+  #make(/** @type {TreeRow} */ { key, path, depth, value, mark, was, children, nth, of, isBare }) {
     const isOpen = children > 0 && (!this.#closed.has(path) || this.#filter !== '');
     const row = h('div', { 'aria-level': depth + 1, 'aria-posinset': nth, 'aria-setsize': of, class: mark,
       'aria-expanded': children > 0 ? isOpen : null, 'data-mark': mark || null },
       h('span', { class: 'indent' }),
       h('span', { class: 'twist', 'aria-hidden': 'true' }, children > 0 ? (isOpen ? '▾' : '▸') : ''),
-      key !== '' && [h('bdi', { class: 'key' }, shown(key, 80)), ': '],
+      !isBare && [h('bdi', { class: 'key' }, key === '' ? '""' : shown(key, 80)), ': '],
       isObject(value) ? h('span', { class: 'quiet' },
         Array.isArray(value) ? `[${number(children)}]` : `{${children ? number(children) : ''}}`)
       : key === 'id' && typeof value === 'string' && mark !== 'removed'
@@ -1403,6 +1430,7 @@ class Run extends HTMLElement {
           : 'The server is gone. This is asked again when it is back.';
         this.#become('Waiting for the server');
       },
+      state: () => this.#seeServer(),
       ...(this.isStream && { resumed: (isComplete, sequence) => {
         const from = sequence ? ` Results continue from event ${number(sequence)}.` : '';
         this.#note.textContent = `There was a gap in the connection; ${
@@ -1412,6 +1440,20 @@ class Run extends HTMLElement {
     }, this.isSafe);
     this.#become(server.state !== 'open' ? 'Waiting for the server'
       : this.isStream ? 'Running; no result yet' : 'Running');
+    this.#seeServer();
+  }
+  /** The server is there, and does not let this page in; or it does again. */
+  #seeServer() {
+    if (!this.isRunning) return;
+    if (server.state === 'refused') {
+      this.#note.textContent = server.reason || (server.token
+        ? 'The server did not accept the token. This goes on when it accepts one.'
+        : 'The server asks for a token. This goes on when it accepts one.');
+      this.#become('Not let in');
+    } else if (server.state === 'open' && this.#state === 'Not let in') {
+      this.#note.textContent = '';
+      this.#become(this.isStream ? 'Running; no result yet' : 'Running');
+    }
   }
   stop() { this.#end(); if (this.isRunning) this.#finish('Stopped'); }
   /** Ends, and gives up its results. */
@@ -2021,7 +2063,7 @@ class Lines extends HTMLElement {
     };
     const file = () => saveLines(`${test}.ndjson`, path, parameters, 'line', itemsOf);
     const head = title(next || rest ? `the first ${number(lines.length)}` : number(lines.length));
-    draw(this, [lines, next, head.textContent], () => [head,
+    draw(this, [lines, next, head.textContent, none], () => [head,
       lines.length || next ? h('ul', { class: 'changes', test }, lines.map((line) => h('li', {}, item(line))))
         : h('p', { class: 'quiet' }, none),
       h('div', { class: 'row' },
@@ -2088,7 +2130,8 @@ const pageOfEvents = 100;
 class EventList extends HTMLElement {
   /** @type {View} */ #view = nothing;
   /** The event of the first row. */ #first = 1;
-  /** @type {Map<number, { events: LogEvent[], head: number }>} */ #pages = new Map();
+  /** With the newest event when a page was fetched, and why some of its events cannot be read.
+   *  @type {Map<number, { events: LogEvent[], head: number, problem: string }>} */ #pages = new Map();
   /** Which pages are on their way. */ #wanted = '';
   #fetching = new Newest();
   /** What a search has found, newest first; null where nothing is searched for. */
@@ -2115,7 +2158,7 @@ class EventList extends HTMLElement {
       const event = this.#found ? this.#found.lines[index] : this.eventOf(sequence);
       return event ? h('div', { title: clock(event.time) }, String(sequence), '  ',
         h('span', { class: 'quiet' }, event.kind), '  ', shown(event.operation ?? '', 60))
-        : h('div', { class: 'quiet' }, `${sequence}  …`);
+        : h('div', { class: 'quiet' }, `${sequence}  ${this.#pageOf(sequence)?.problem ? 'cannot be read' : '…'}`);
     };
     this.#list.isSelected = (sequence) => sequence === nowOf(this.#view);
     for (const name of ['open', 'move'])
@@ -2133,8 +2176,10 @@ class EventList extends HTMLElement {
   }
   /** What is known of an event. */
   eventOf(/** @type {number} */ sequence) {
-    return this.#pages.get(Math.floor((sequence - this.#first) / pageOfEvents))?.events
-      .find((event) => event.sequence === sequence);
+    return this.#pageOf(sequence)?.events.find((event) => event.sequence === sequence);
+  }
+  #pageOf(/** @type {number} */ sequence) {
+    return this.#pages.get(Math.floor((sequence - this.#first) / pageOfEvents));
   }
   /** Searches for the events that write a record. */
   find(/** @type {string} */ record) { this.#conditions.record.value = record; this.#search(); }
@@ -2159,16 +2204,20 @@ class EventList extends HTMLElement {
   #need(/** @type {{ first: number, last: number }} */ { first: from, last }) {
     if (this.#found) { if (last > this.#found.lines.length - 20) this.#searchMore(this.#found); return; }
     /** @type {number[]} */ const missing = [];
+    /** @type {Set<string>} */ const problems = new Set();
     for (let page = Math.floor(from / pageOfEvents); page * pageOfEvents < last; page += 1) {
       const there = this.#pages.get(page);
-      if (!there || (there.events.length < pageOfEvents && there.head < server.head)) missing.push(page);
+      const isWhole = there && there.head >= this.#first + (page + 1) * pageOfEvents - 1;
+      if (!there || (!isWhole && there.head < server.head)) missing.push(page);
+      if (there?.problem) problems.add(there.problem);
     }
+    if (!missing.length) { this.#say([...problems].join(' ')); return; }
     const wanted = `${missing.join()} of ${server.head}`;
-    if (!missing.length || wanted === this.#wanted) return;
+    if (wanted === this.#wanted) return;
     this.#wanted = wanted;
     this.#fetching.run(async (signal) => {
       for (const page of missing) await this.#fetch(page, signal);
-      this.#problem.textContent = this.#wanted = '';
+      this.#wanted = '';
       this.#list.refresh();
       want(this, 'read');
     }, (message) => {
@@ -2179,14 +2228,28 @@ class EventList extends HTMLElement {
   async #fetch(/** @type {number} */ page, /** @type {AbortSignal} */ signal) {
     const { head } = server;
     const start = this.#first + page * pageOfEvents;
-    const { lines } = await linesOf('/log/events', { after: start - 1, limit: pageOfEvents }, signal,
-      Math.min(pageOfEvents, head - start + 1));
+    const most = Math.min(pageOfEvents, head - start + 1);
+    /** @type {LogEvent[]} */ const lines = [];
+    /** Up to an event that cannot be read. */
+    const read = (/** @type {object} */ from) => linesOf('/log/events', { ...from, limit: pageOfEvents }, signal,
+      lines.length + most, lines).then(() => '', (error) => {
+      if (error.status === 500) return messageOf(error);
+      throw error;
+    });
+    const problem = await read({ after: start - 1 });
+    if (problem) await read({ before: start + most });
+    const found = new Map(lines.map((event) => [event.sequence, event]));
+    const events = [...found.values()].filter(({ sequence }) => sequence >= start && sequence < start + pageOfEvents);
     this.#pages.delete(page);
-    this.#pages.set(page, { events: lines.filter(({ sequence }) => sequence < start + pageOfEvents), head });
+    this.#pages.set(page, { events, head, problem });
     const [oldest = page] = this.#pages.keys();
     if (this.#pages.size > bounds.pagesOfEvents) this.#pages.delete(oldest);
   }
 
+  /** What cannot be read; the same is not said twice. */
+  #say(/** @type {string} */ problem) {
+    if (this.#problem.textContent !== problem) this.#problem.textContent = problem;
+  }
   #stop() {
     this.#fetching.cancel();
     this.#found?.begin([], '');
@@ -2221,7 +2284,7 @@ class EventList extends HTMLElement {
     }, (message) => {
       found.begin(found.lines, '');
       this.#problem.textContent = message;
-      this.#searched.textContent = '';
+      say('the search has ended');
     });
   }
 }
@@ -2267,7 +2330,12 @@ class RecordTable extends HTMLElement {
   /** @type {Rows} */ #list = h('relay-rows', { role: 'grid', 'aria-label': 'Records', test: 'table' });
   #title = h('h2', { test: 'table-title' });
   #about = h('span', { class: 'quiet', test: 'table-count' });
-  #catchUp = h('button', { test: 'table-now', hidden: true, onclick: () => want(this, 'reload') }, 'Show now');
+  #catchUp = h('button', { test: 'table-now', hidden: true, onclick: () => {
+    // What is new is at the top.
+    this.#list.active = 0;
+    this.#list.reveal(0);
+    want(this, 'reload');
+  } }, 'Show now');
   /** @type {HTMLSelectElement} */ #order = h('select', { 'aria-label': 'Order', test: 'table-order',
     onchange: () => want(this, 'reload') },
   h('option', { value: 'newest' }, 'newest first'), h('option', { value: 'oldest' }, 'oldest first'));
@@ -2482,8 +2550,8 @@ class EventBox extends HTMLElement {
       });
       this.#draw(lines[0]);
       this.#changes.show({ title: () => h('h3', {}, 'What it changed'), item: changeItem, test: 'changes',
-        none: 'Nothing.', path: '/log/event', parameters: { sequence, limit: 500 },
-        itemsOf: ({ changes = [] }) => changes },
+        none: 'changes' in (lines[0] ?? {}) ? 'Nothing.' : 'Unknown: the state before the event cannot be rebuilt.',
+        path: '/log/event', parameters: { sequence, limit: 500 }, itemsOf: ({ changes = [] }) => changes },
       lines, next);
     });
   }

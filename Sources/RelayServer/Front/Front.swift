@@ -239,9 +239,12 @@ final class Front: HTTPServerHandler {
         default: break
         }
         // They tell of everybody's requests.
-        guard authentication.decide(headers: request.headers) == .admitted(.unrestricted) else {
-            responder.respond(Authentication.refusalResponse)
-            return
+        switch authentication.decide(headers: request.headers) {
+        case .admitted(.unrestricted, _): break
+        case .admitted(let identity, _) where identity != .nobody:
+            let text = "What others ask for is shown to clients with an unnamed token only."
+            return responder.respond(HTTPResponse(status: 403, text: text))
+        default: return responder.respond(Authentication.refusalResponse)
         }
         let metrics = metrics
         // Whoever looks after the server is not kept waiting by queries.

@@ -198,14 +198,15 @@ final class HistoryDesk: Sendable {
         }
     }
 
+    /// Who may ask may see everything, and the place of damage as well.
     private func damaged(_ error: EventStoreError) -> HistoryRequest.Refusal {
-        if let damage = error.damage { tell(of: damage) } else { logger.debug("\(error)") }
+        guard let damage = error.damage else {
+            logger.debug("\(error)")
+            return HistoryRequest.Refusal(status: 500, message: error.message)
+        }
+        tell(of: damage)
         return HistoryRequest.Refusal(
-            status: 500,
-            message: """
-                The log is damaged, or another version wrote it, and this cannot be read from it. The server's log \
-                says where; `relay log verify` says more.
-                """)
+            status: 500, message: "\(error.message) `relay log verify` says more.")
     }
 
     /// Once of each place, however often it is read.
@@ -216,7 +217,8 @@ final class HistoryDesk: Sendable {
         }
         if isNew {
             logger.error(
-                "The log is damaged in \(damage); answers about the history leave that out.")
+                "The log is damaged in \(damage); questions about the history that need it are not answered."
+            )
         }
     }
 

@@ -114,9 +114,13 @@ final class MutationWriter: Sendable {
     /// and what they return is not written.
     func standAside() {
         gate.isAside = true
-        // They have ids, and wait for handlers whose mutations are revoked.
-        for request in head.withLock({ $0.releaseJoined() }) { request.answer(.overtaken) }
+        releaseJoined()
         goOn()
+    }
+
+    /// Answers repeated mutations: they have ids, and wait for handlers whose mutations are revoked.
+    private func releaseJoined() {
+        for request in head.withLock({ $0.releaseJoined() }) { request.answer(.overtaken) }
     }
 
     /// Nothing is on its way to the journal, and nothing will be before ``takeOver(from:)``.
@@ -126,10 +130,12 @@ final class MutationWriter: Sendable {
 
     /// Goes on from a state that others have led to, and revokes mutations on which no handler works here.
     func takeOver(from snapshot: Snapshot) {
-        let working = working.withLock { $0 }
-        let failed = head.withLock { $0.takeOver(from: snapshot, working: working) }
-        assert(failed.isEmpty, "nothing was on its way")
-        gate.isAside = false
+        // A handler that ends meanwhile is turned away before, or carried out after.
+        working.withLock { working in
+            let failed = head.withLock { $0.takeOver(from: snapshot, working: working) }
+            assert(failed.isEmpty, "nothing was on its way")
+            gate.isAside = false
+        }
         post(.revokeAbandoned)
     }
 
@@ -139,8 +145,11 @@ final class MutationWriter: Sendable {
             switch message {
             case .begin(let request): request.answer(.overtaken)
             case .end(let ongoing, _):
-                _ = working.withLock { $0.remove(ongoing.pending.sequence) }
-                ongoing.request.answer(.handlerOvertaken)
+                let isAside = working.withLock { working in
+                    if gate.isAside { working.remove(ongoing.pending.sequence) }
+                    return gate.isAside
+                }
+                if isAside { ongoing.request.answer(.handlerOvertaken) } else { post(message) }
             case .revokeAbandoned: break
             }
         }
@@ -170,6 +179,7 @@ final class MutationWriter: Sendable {
                 _ = working.withLock { $0.remove(ongoing.pending.sequence) }
             }
             messages = messages.dropFirst(taken)
+            if gate.isAside { releaseJoined() }
             time.withLock { $0 += ContinuousClock.now - start }
             keep(released)
             append(turn, on: base)
@@ -254,8 +264,10 @@ final class MutationWriter: Sendable {
     // MARK: Handlers that wait
 
     private func start(_ ongoing: OngoingMutation) {
+        var ongoing = ongoing
+        ongoing.request.hasIntent = true
         _ = working.withLock { $0.insert(ongoing.pending.sequence) }
-        runner.inputs.tasks.start { [self] in
+        runner.inputs.tasks.start { [self, ongoing] in
             var prepared: Result<MutationBody, ExecutionError>
             do {
                 prepared = .success(

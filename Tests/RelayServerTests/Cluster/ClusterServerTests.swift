@@ -205,7 +205,21 @@ struct ClusterServerTests {
         }
     }
 
-    @Test func aServerThatIsBehindIsNotReady() async throws {
+    /// A server alone would acknowledge what the journal never has.
+    @Test func aCopyIsServedWithItsJournalOnly() async throws {
+        try await cluster(1) { cluster in
+            await cluster.stop(0)
+            let alone = Server.Configuration(
+                schema: try Example.text("todo.graphql"), storage: .directory(cluster.path(0)))
+            let error = await #expect(throws: ConfigurationError.self) {
+                try await Server.start(alone)
+            }
+            #expect(error?.description.contains("--journal") == true)
+            try await cluster.start(0)
+        }
+    }
+
+    @Test func aServerTellsItsPartInTheCluster() async throws {
         try await cluster(2) { cluster in
             try await cluster.leader()
             let answer = try await cluster.server(0).send("GET", "/readyz")

@@ -17,6 +17,8 @@ final class FakeLeader: HTTPServerHandler {
         case cut
         /// Takes it, and says nothing.
         case hang
+        /// Answers with these errors when it is told to.
+        case later([JSONValue])
     }
 
     /// A mutation that it has had.
@@ -28,6 +30,7 @@ final class FakeLeader: HTTPServerHandler {
     private struct State {
         var behaviour: Behaviour
         var taken: [Taken] = []
+        var later: [@Sendable () -> Void] = []
     }
 
     private let state: Lock<State>
@@ -55,6 +58,19 @@ final class FakeLeader: HTTPServerHandler {
     var taken: [Taken] { state.withLock { $0.taken } }
 
     func behave(_ behaviour: Behaviour) { state.withLock { $0.behaviour = behaviour } }
+
+    /// Gives the answers that wait.
+    func answerLater() {
+        let later = state.withLock { state in
+            defer { state.later = [] }
+            return state.later
+        }
+        for answer in later { answer() }
+    }
+
+    fileprivate func keep(_ answer: @escaping @Sendable () -> Void) {
+        state.withLock { $0.later.append(answer) }
+    }
 
     func upgrade(_ request: HTTPRequest) -> UpgradeDecision {
         guard request.path == Front.path else { return .refuse(HTTPResponse(status: 404)) }
@@ -118,6 +134,15 @@ private final class FakeSocket: WebSocketHandler {
             connection.close(code: 1_011)
             return []
         case .hang: return []
+        case .later(let errors):
+            leader.keep { [self] in
+                for action in machine.withLock({ $0.error(operation, errors) }) {
+                    if case .send(let bytes) = action {
+                        connection.send(OutgoingMessage(.text, bytes))
+                    }
+                }
+            }
+            return []
         }
     }
 

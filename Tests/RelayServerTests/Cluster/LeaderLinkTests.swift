@@ -130,6 +130,40 @@ import WebSocketIO
         }
     }
 
+    /// One that takes long does not hold up the others after a server has said that it does not lead.
+    @Test func whatTakesLongHoldsUpNothing() async throws {
+        let refusal: JSONValue = ["message": "No.", "extensions": ["code": "NOT_LEADING"]]
+        try await with(.hang) { link, leader, address in
+            link.follow(address)
+            let long = AnsweredOnce()
+            link.forward(Self.mutation("mutation { long }", id: "c:1")) { long.take($0) }
+            try await eventually("it is there") { leader.taken.count == 1 ? true : nil }
+            leader.behave(.fail([refusal]))
+            let other = AnsweredOnce()
+            link.forward(Self.mutation("mutation { m }")) { other.take($0) }
+            try await eventually("it has been asked") { leader.taken.count > 1 ? true : nil }
+            leader.behave(.execute)
+            #expect(try await other.value.executed != nil)
+        }
+    }
+
+    /// Whoever led before answers what it has, also when another one leads.
+    @Test func whoLedBeforeMayAnswer() async throws {
+        let refusal: JSONValue = ["message": "No.", "extensions": ["code": "NOT_LEADING"]]
+        try await with(.later([refusal])) { link, first, address in
+            try await FakeLeader.run(.execute) { second, other in
+                link.follow(address)
+                let plain = AnsweredOnce()
+                link.forward(Self.mutation("mutation { m }")) { plain.take($0) }
+                try await eventually("it is there") { first.taken.count == 1 ? true : nil }
+                link.follow(other)
+                first.answerLater()
+                #expect(try await plain.value.executed != nil)
+                #expect(second.taken.count == 1)
+            }
+        }
+    }
+
     @Test func errorsComeBackAsTheyWere() async throws {
         var error = ExecutionError(
             "Wrong.", code: .badUserInput, locations: [.init(line: 3, column: 14)],

@@ -310,6 +310,20 @@ struct FollowingTests {
         }
     }
 
+    /// The journal refuses its end, before this server knows why.
+    @Test func aHandlerWhoseEndIsOvertakenIsNotRunAgain() async throws {
+        try await withHandler { cluster, answer, end in
+            cluster.shared.setLeader(1)
+            end()
+            #expect(try await answer.get().refusalCode == "OUTCOME_UNKNOWN")
+            try cluster.lead(1)
+            try await eventually("it is revoked") {
+                cluster.nodes[1].service.snapshot.pending.isEmpty ? true : nil
+            }
+            #expect(cluster.nodes[1].service.snapshot.sequence == 5)
+        }
+    }
+
     /// Nobody else led meanwhile: its mutation is still its own.
     @Test func aHandlerGoesOnIfItsServerLeadsAgain() async throws {
         try await withHandler { cluster, answer, end in

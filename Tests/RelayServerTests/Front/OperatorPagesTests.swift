@@ -40,6 +40,22 @@ struct OperatorPagesTests {
         }
     }
 
+    @Test func knownViewersMayNotSeeMetrics() async throws {
+        try await RunningServer.run({
+            $0.tokens = ["sesame"]
+            $0.viewerTokens = [.init(viewer: "bob", token: "bobs")]
+        }) { server in
+            for (token, status) in [("bobs", 403), ("wrong", 401), ("sesame", 200)] {
+                let response = try await server.send(
+                    "GET", "/metrics", headers: ["authorization": "Bearer \(token)"])
+                #expect(response.status == status, "\(token)")
+                let text = String(decoding: response.body, as: UTF8.self)
+                #expect(text.contains("unnamed token") == (status == 403))
+            }
+            #expect(try await server.send("GET", "/metrics").status == 401)
+        }
+    }
+
     @Test func metricsCountWhatHappens() async throws {
         try await RunningServer.run { server in
             _ = try await server.post(["query": "{ __typename }"])
