@@ -167,6 +167,8 @@ class Round:
             if not node.is_running():
                 raise Failed(f"{node.name} ended by itself with exit code {node.process.returncode}: "
                              f"{node.last_words()}")
+            await until(node.is_ready, lambda node=node: f"{node.name} is not ready, though everything works again: "
+                                                         f"{self.situation()}")
         # What has no answer may be carried out late, even now. What is wrong stays wrong.
         for attempt in range(4):
             problems = await self.check_once()
