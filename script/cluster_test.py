@@ -264,6 +264,9 @@ class Round:
             problems += [f"states after event {at} differ: {found}" for at, found in hashes.items() if len(found) > 1]
             compared = len(hashes) == 1 and sum(map(len, *map(dict.values, hashes.values()))) == len(self.cluster.nodes)
             time.sleep(0.05)
+        if not (compared or problems):
+            self.says("state hashes were of different events: " + ", ".join(
+                f"{name} at {node.get('stateSequence')}" for name, node in nodes.items()))
         self.load.counts["rounds in which state hashes of all nodes were compared"] += compared
         done = self.cluster.relay("journal", "verify", self.cluster.postgresql.url, check=False)
         if done.returncode != 0:
