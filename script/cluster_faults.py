@@ -194,7 +194,15 @@ async def break_net_node_pg(current):
     leader = await current.leader()
     node = leader if current.random.random() < 0.5 else current.other_than(leader)
     current.says(f"{node.name}, {'the writer' if node is leader else 'a follower'}")
-    await cut(current, 1, 14, node.name, "pg")
+    if current.random.random() < 0.7:
+        return await cut(current, 1, 14, node.name, "pg")
+    current.says("until it says that it is not ready")
+    try:
+        await current.away(current.cluster.network.cut, node.name, "pg")
+        current.broken()
+        await until(lambda: not node.is_ready(), f"{node.name} does not reach PostgreSQL, and says that it is ready")
+    finally:
+        await current.away(current.cluster.network.heal)
 
 
 async def break_net_nodes(current):

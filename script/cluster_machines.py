@@ -18,6 +18,7 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.request
 
 # For everything that is waited for: the machine may be busy.
 SECONDS = 90
@@ -379,6 +380,14 @@ class Node:
                 log.seek(self.offset)
                 self.listens = "listening on" in log.read()
         return self.listens
+
+    def is_ready(self):
+        """Whether it wants clients."""
+        try:
+            with urllib.request.urlopen(f"http://{self.host}:{self.port}/readyz", timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
 
     def is_running(self):
         return self.process is not None and self.process.poll() is None

@@ -167,6 +167,8 @@ class Round:
             if not node.is_running():
                 raise Failed(f"{node.name} ended by itself with exit code {node.process.returncode}: "
                              f"{node.last_words()}")
+            await until(node.is_ready, lambda node=node: f"{node.name} is not ready, though everything works again: "
+                                                         f"{self.situation()}")
         # What has no answer may be carried out late, even now. What is wrong stays wrong.
         for attempt in range(4):
             problems = await self.check_once()
@@ -262,6 +264,9 @@ class Round:
             problems += [f"states after event {at} differ: {found}" for at, found in hashes.items() if len(found) > 1]
             compared = len(hashes) == 1 and sum(map(len, *map(dict.values, hashes.values()))) == len(self.cluster.nodes)
             time.sleep(0.05)
+        if not (compared or problems):
+            self.says("state hashes were of different events: " + ", ".join(
+                f"{name} at {node.get('stateSequence')}" for name, node in nodes.items()))
         self.load.counts["rounds in which state hashes of all nodes were compared"] += compared
         done = self.cluster.relay("journal", "verify", self.cluster.postgresql.url, check=False)
         if done.returncode != 0:
