@@ -50,7 +50,7 @@ package final class ClusterMember: Sendable {
         try update(directory, storeOptions.fileSystem, connection, history, report)
         let state = Monitor(MemberState())
         let joined = Lock(WeakMember())
-        let committer = MemberCommitter(state) { term in
+        let committer = MemberCommitter(state, report: report) { term in
             joined.withLock { $0.value }?.follow(after: term)
         }
         var storeOptions = storeOptions
@@ -201,7 +201,9 @@ package final class ClusterMember: Sendable {
             lag: now.lag(of: sequence),
             lagTime: now.lastError == nil && now.lag(of: sequence) == 0
                 ? .zero : .now - now.caughtUpAt,
-            failovers: now.failovers, lastError: now.lastError, failure: now.failure)
+            failovers: now.failovers, lastError: now.lastError,
+            appendError: now.appendErrorAt + options.lease > .now ? now.appendError : nil,
+            failure: now.failure)
     }
 
     // MARK: For its threads
@@ -281,6 +283,9 @@ package struct ClusterStatus: Sendable {
     package let failovers: Int
     /// Why it last could not reach the journal; nil since it could again.
     package let lastError: String?
+    /// Why the journal did not take this node's last frame; nil if it did, or that is longer ago than the lease: it may
+    /// take the next one.
+    package let appendError: String?
     /// Why it cannot go on; nil as long as it does.
     package let failure: String?
 }

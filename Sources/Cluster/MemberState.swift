@@ -36,6 +36,10 @@ struct MemberState: Sendable {
     /// How often this node has become the leader.
     private(set) var failovers = 0
     private(set) var lastError: String?
+    /// Why the journal did not take this node's last frame; nil if it did.
+    var appendError: String?
+    /// When that was.
+    var appendErrorAt = ContinuousClock.now
     /// Why the node cannot go on; nil as long as it does.
     var failure: String?
     /// The last event of the journal, as last seen.
@@ -104,12 +108,19 @@ struct MemberState: Sendable {
 /// Commits the frames of a node's log while the node leads.
 final class MemberCommitter: FrameCommitter {
     let state: Monitor<MemberState>
+    private let report: @Sendable (String) -> Void
     private let onOvertaken: @Sendable (UInt64) -> Void
 
-    /// - Parameter onOvertaken: called, on the log's sync thread, when the journal has refused a frame of this term
-    ///   because there is a newer one.
-    init(_ state: Monitor<MemberState>, onOvertaken: @escaping @Sendable (UInt64) -> Void) {
+    /// - Parameters:
+    ///   - report: told when the journal begins to refuse frames.
+    ///   - onOvertaken: called, on the log's sync thread, when the journal has refused a frame of this term because there
+    ///     is a newer one.
+    init(
+        _ state: Monitor<MemberState>, report: @escaping @Sendable (String) -> Void,
+        onOvertaken: @escaping @Sendable (UInt64) -> Void
+    ) {
         self.state = state
+        self.report = report
         self.onOvertaken = onOvertaken
     }
 
@@ -119,9 +130,26 @@ final class MemberCommitter: FrameCommitter {
         }
         do throws(FrameRefusal) {
             try writer.commit(frame)
+            note(nil)
         } catch {
-            if error.code == .overtaken { onOvertaken(writer.term) }
+            switch error.code {
+            case .overtaken: onOvertaken(writer.term)
+            case .unavailable, .storageFull: note(error.message)
+            default: break
+            }
             throw error
         }
+    }
+
+    private func note(_ error: String?) {
+        let before = state.withLock { state in
+            defer {
+                state.appendError = error
+                if error != nil { state.appendErrorAt = .now }
+            }
+            return state.appendError
+        }
+        if let error, before == nil { report("The journal takes no events. \(error)") }
+        if error == nil, before != nil { report("The journal takes events again.") }
     }
 }

@@ -53,6 +53,7 @@ final class ClusterNode: ClusterDelegate {
         if foreignSchema.withLock({ $0 != nil }) {
             return "The records no longer fit this server's schema: another one has a newer schema."
         }
+        if status.appendError != nil { return "The journal takes no events." }
         if status.lag > place.lagLimit {
             return "This server is \(status.lag) events behind the journal."
         }

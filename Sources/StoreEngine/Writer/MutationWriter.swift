@@ -360,7 +360,7 @@ extension Outcome {
         case .storageFull: self = .refused([.storageFull])
         case .overtaken: self = .overtaken
         case .busy, .backlogFull:
-            let message = "The server's disk is behind. Nothing was changed; try again later."
+            let message = "The log takes no more at the moment. Nothing was changed; try again later."
             self = .refused([ExecutionError(message, code: .overloaded)])
         case .refused:
             let message = "The log cannot take what this would write. Nothing was changed."
