@@ -39,7 +39,10 @@ struct FollowLoop {
                 isListening = false
                 while !isStopped { try step(connection) }
             } catch let error as any ClusterTrouble where error.isTemporary {
-                member.shared.update { $0.note(error) }
+                if member.shared.update({ $0.note(error) }) {
+                    member.say(
+                        "The journal cannot be followed; it is tried again. \(error.message)")
+                }
                 guard member.waits.sleep(for: pause) else { return }
                 pause = min(pause * 2, Self.longestPause)
             } catch {
@@ -83,12 +86,15 @@ struct FollowLoop {
         for frame in try reader.next(by: connection) {
             guard try take(frame) else { return }
             pause = Self.shortestPause
+            member.shared.update { $0.forgetError() }
         }
     }
 
     private mutating func waitAsLeader(_ connection: JournalConnection) throws {
         try listen(false, connection)
         let mine = member.copy.durableHead.sequence
+        let head = try connection.head(of: member.history).sequence
+        guard head >= mine else { throw Behind(journal: head, node: mine) }
         member.shared.update { $0.see(journal: mine, node: mine) }
         _ = member.shared.wait(milliseconds: 1_000) { state -> Bool? in
             if case .leader = state.role, !state.isStopped { nil } else { true }
@@ -119,7 +125,7 @@ struct FollowLoop {
     }
 
     /// Everything that was appended before this node's term is here.
-    private func lead(
+    private mutating func lead(
         _ term: UInt64, _ connection: JournalConnection
     ) throws(SharedJournalError) {
         let writer = JournalWriter(
@@ -131,6 +137,7 @@ struct FollowLoop {
         do {
             try member.target?.prepareToLead()
             guard member.shared.update({ $0.prepared(for: term) }) else { return }
+            pause = Self.shortestPause
             member.tellRole()
             member.say("\(member.options.node) leads, for term \(term).")
         } catch {

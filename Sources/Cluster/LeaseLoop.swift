@@ -14,6 +14,8 @@ struct LeaseLoop {
     private var leaseEnd: ContinuousClock.Instant?
     /// Whether the journal knows of this run of the node.
     private var hasTold = false
+    /// Another run of the same name, and when it was first seen.
+    private var rival: (instance: UInt64, seen: ContinuousClock.Instant)?
     /// Since when it has the term and is not prepared to lead.
     private var candidateSince: ContinuousClock.Instant?
 
@@ -38,7 +40,9 @@ struct LeaseLoop {
             } catch {
                 connection?.close()
                 connection = nil
-                member.shared.update { $0.note(error) }
+                if member.shared.update({ $0.note(error) }) {
+                    member.say("The lease cannot be looked at; it is tried again. \(error.message)")
+                }
                 pause = options.lease / 10
             }
             if let leaseEnd, leaseEnd <= .now { lose() }
@@ -85,6 +89,7 @@ struct LeaseLoop {
                 return .zero
             }
             leaseEnd = start + options.lease
+            member.shared.update { $0.forgetError() }
             try tell(connection)
             return options.lease / 3
         }
@@ -156,21 +161,24 @@ struct LeaseLoop {
     }
 
     /// Another run of the name that goes on telling is another server.
-    private func checkName(_ connection: JournalConnection) throws(SharedJournalError) {
-        let time = options.lease / 2
+    /// - Returns: false as long as it may be one.
+    private mutating func mayTakeName(
+        _ connection: JournalConnection
+    ) throws(SharedJournalError) -> Bool {
         guard let last = try connection.lastRun(of: options.node),
-            last.instance != member.instance, last.silence < time,
-            member.waits.sleep(for: time)
-        else { return }
-        if let now = try connection.lastRun(of: options.node), now.instance == last.instance,
-            now.silence < time
-        {
+            last.instance != member.instance, last.silence < options.lease / 2
+        else { return true }
+        if let rival, rival.instance == last.instance, last.silence < .now - rival.seen {
             throw .nameTaken(options.node)
         }
+        if rival?.instance != last.instance { rival = (last.instance, .now) }
+        return false
     }
 
     private mutating func tell(_ connection: JournalConnection) throws(SharedJournalError) {
-        if !hasTold { try checkName(connection) }
+        if !hasTold {
+            guard try mayTakeName(connection) else { return }
+        }
         let status = member.status
         let isLeader = if case .leader = status.role { true } else { false }
         let isNoted = try connection.report(

@@ -59,10 +59,17 @@ struct MemberState: Sendable {
         }
     }
 
+    /// The journal has answered.
+    mutating func forgetError() { lastError = nil }
+
     /// Events that the journal is known to have and this node has not.
     func lag(of node: UInt64) -> UInt64 { journalSequence - min(node, journalSequence) }
 
-    mutating func note(_ error: some ClusterTrouble) { lastError = error.message }
+    /// - Returns: whether everything was in order before.
+    mutating func note(_ error: some ClusterTrouble) -> Bool {
+        defer { lastError = error.message }
+        return lastError == nil
+    }
 
     mutating func hear(of term: UInt64, leader: String?) {
         newestTerm = max(newestTerm, term)
@@ -71,13 +78,15 @@ struct MemberState: Sendable {
 
     mutating func beCandidate(term: UInt64) {
         newestTerm = max(newestTerm, term)
+        appendError = nil
+        if isStopped { return }
         role = .candidate(term: term)
         leader = nil
     }
 
     /// - Returns: false if it is not the candidate of that term any more.
     mutating func lead(_ writer: JournalWriter, from address: String) -> Bool {
-        guard role == .candidate(term: writer.term) else { return false }
+        guard role == .candidate(term: writer.term), !isStopped else { return false }
         role = .leader(term: writer.term)
         self.writer = writer
         isPrepared = false

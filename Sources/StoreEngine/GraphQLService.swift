@@ -473,6 +473,8 @@ package final class GraphQLService: Sendable {
 
     /// How often a mutation is tried again because the server that had it stopped leading.
     private static let retriesOfOvertaken = 50
+    /// A mutation was carried out, and this server does not get there: late is better than not at all.
+    private static let patienceOfForwarded = Duration.seconds(600)
     private static let pauseOfOvertaken = Duration.milliseconds(20)
 
     /// - Parameter retries: how often it has been overtaken.
@@ -532,8 +534,9 @@ package final class GraphQLService: Sendable {
             guard case .executed(let response) = outcome,
                 let cursor = response.cursor.flatMap(StreamCursor.init)
             else { return settle(outcome) }
-            // It has been carried out: late is better than not at all.
-            wait(for: cursor, isBounded: false) { _ in settle(outcome) }
+            wait(for: cursor, isBounded: false, within: Self.patienceOfForwarded) { _ in
+                settle(outcome)
+            }
         }
         return nil
     }

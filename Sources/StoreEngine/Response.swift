@@ -171,6 +171,15 @@ package enum Outcome: Sendable {
             """, code: .outcomeUnknown)
     ])
 
+    /// The same, because the log did not take its end.
+    static let handlerUnwritten = Outcome.refused([
+        ExecutionError(
+            """
+            The log takes no more at the moment, so what the handler returned was not written; what it did elsewhere is \
+            not known here.
+            """, code: .outcomeUnknown)
+    ])
+
     package static let overtakenErrors = [
         ExecutionError(
             "Another server has taken over. Nothing was changed; send it again.", code: .overloaded)

@@ -80,7 +80,7 @@ struct SendQueue {
         if byteCount <= limit { return false }
         let extraBytes = max(0, min(extra.bytes, extra.end - (appendedBytes - byteCount)))
         if byteCount - extraBytes <= limit { return false }
-        guard extraBytes == 0, let newest = later.last ?? first else { return true }
+        guard let newest = later.last ?? first else { return true }
         let newestBytes = newest.payloadBytes - newest.sentBytes
         if byteCount - newestBytes > limit { return true }
         extra = (newestBytes, appendedBytes)

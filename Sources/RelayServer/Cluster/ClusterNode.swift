@@ -58,7 +58,7 @@ final class ClusterNode: ClusterDelegate {
             return "This server is \(status.lag) events behind the journal."
         }
         if status.lastError != nil, status.lagTime > member.options.lease {
-            return "The journal cannot be reached."
+            return "This server cannot follow the journal at the moment."
         }
         return nil
     }

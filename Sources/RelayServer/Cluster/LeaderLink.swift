@@ -179,6 +179,7 @@ actor LeaderLink {
     /// A mutation comes back: it was not carried out, or has an id.
     private func takeBack(_ handed: Handed) {
         if isLeading { return handed.answer(.overtaken) }
+        if hasFailed { return handed.answer(handed.mayBeDone ? .unknown : .leaderless) }
         returned.append(handed)
     }
 
@@ -198,8 +199,20 @@ actor LeaderLink {
         while leader != nil, !isPausing, probe == nil, let current, current.isReady,
             current.hasRoom(for: Self.windowBytes), let handed = popNext()
         {
-            if isProbing { probe = handed.number }
+            if isProbing { sendAlone(handed.number) }
             perform(current.send(handed), on: current)
+        }
+    }
+
+    /// A server that does not lead says so at once. One that says nothing has taken it.
+    private func sendAlone(_ number: UInt64) {
+        probe = number
+        loop.perform(after: Self.pause) { [weak self] in
+            self?.assumeIsolated { link in
+                guard link.probe == number else { return }
+                (link.isProbing, link.probe) = (false, nil)
+                link.send()
+            }
         }
     }
 

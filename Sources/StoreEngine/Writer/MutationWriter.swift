@@ -227,11 +227,7 @@ final class MutationWriter: Sendable {
         if isAbandoned, error.code != .frozen, error.code != .closed { revokeLater() }
         let outcome = Outcome(error)
         for request in failed {
-            if case .overtaken = outcome, request.hasIntent {
-                request.answer(.handlerOvertaken)
-            } else {
-                request.answer(outcome)
-            }
+            request.answer(request.hasIntent ? Outcome(error, ofHandler: true) : outcome)
         }
     }
 
@@ -355,12 +351,16 @@ private final class InFlight: Sendable {
 extension Outcome {
     /// What a client is told whose mutation could not be made durable. It reveals nothing about the server's
     /// directories: the disk's error is in the server's log.
-    init(_ error: JournalError) {
+    /// - Parameter ofHandler: it is the end of a mutation whose handler has worked.
+    init(_ error: JournalError, ofHandler: Bool = false) {
         switch error.code {
+        case .overtaken where ofHandler: self = .handlerOvertaken
+        case .busy where ofHandler, .backlogFull where ofHandler: self = .handlerUnwritten
         case .storageFull: self = .refused([.storageFull])
         case .overtaken: self = .overtaken
         case .busy, .backlogFull:
-            let message = "The log takes no more at the moment. Nothing was changed; try again later."
+            let message =
+                "The log takes no more at the moment. Nothing was changed; try again later."
             self = .refused([ExecutionError(message, code: .overloaded)])
         case .refused:
             let message = "The log cannot take what this would write. Nothing was changed."

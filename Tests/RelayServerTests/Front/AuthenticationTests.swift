@@ -81,7 +81,7 @@ struct AuthenticationTests {
     /// They tell of the requests of all viewers.
     @Test func metricsAreForTokensWithoutAName() async throws {
         try await Self.withViewers { server in
-            for (token, status) in [("root", 200), ("a", 401), ("wrong", 401)] {
+            for (token, status) in [("root", 200), ("a", 403), ("wrong", 401)] {
                 let response = try await server.send(
                     "GET", "/metrics", headers: ["authorization": "Bearer \(token)"])
                 #expect(response.status == status, "\(token)")
