@@ -15,6 +15,10 @@ import Testing
 
     init() throws {
         events = try RandomHistory(seed: 5, count: 90).events
+        try Self.write(events, to: directory)
+    }
+
+    private static func write(_ events: [Event], to directory: TemporaryDirectory) throws {
         var options = EventStoreOptions.quiet
         options.log.segmentSizeBytes = 1 << 12
         options.log.firstSegmentSizeBytes = 1 << 12
@@ -248,6 +252,27 @@ import Testing
                 _ = try asked(kept).snapshot(at: 29)
             }
         }
+    }
+
+    /// With a state at hand for every event, a blame has as many pieces as there are events.
+    @Test func aBlameOfManyPiecesEndsAtTheDamage() throws {
+        let directory = TemporaryDirectory()
+        let count: UInt64 = 300
+        try Self.write(try RandomHistory(seed: 5, count: Int(count)).events, to: directory)
+        let kept = PassedStates()
+        let history = try History(directory.path)
+            .within(HistoryAllowance(events: 10_000_000), from: kept)
+        for sequence in 61...count { _ = try history.snapshot(at: sequence) }
+        let page = try history.blamePage(
+            BlameTarget(record: "nobody"), showsLayers: false, before: nil, skip: 0,
+            HistoryPage.Limits(lines: 10))
+        #expect(page.next?[.before] == "61")
+        let error = #expect(throws: EventStoreError.self) {
+            try history.blamePage(
+                BlameTarget(record: "nobody"), showsLayers: false, before: 61, skip: 0,
+                HistoryPage.Limits(lines: 10))
+        }
+        #expect(error?.isDamage == true)
     }
 
     @Test func anEventWhoseChangesAreNotKnownSaysSo() throws {

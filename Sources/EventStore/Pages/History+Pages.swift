@@ -134,10 +134,13 @@ extension History {
         do throws(EventStoreError) {
             while end > 0, !isBegun || mayGoOn() {
                 let (entries, start) = try newest(
-                    target, through: end, atLeast: length, showsLayers: showsLayers,
+                    target, through: end, atLeast: &length, showsLayers: showsLayers,
                     keeping: NewestEntries.Limit(
                         wanted: limits.lines - page.lineCount, after: left, bytes: limits.bytes))
-                length = max(length * 2, Self.blamePieceLength)
+                // No piece is longer than the log.
+                length =
+                    length > lastReadable / 2
+                    ? lastReadable : max(length * 2, Self.blamePieceLength)
                 /// How many entries of one event have been passed.
                 var passed: (sequence: UInt64, count: Int) = (0, 0)
                 for entry in entries.newestFirst {
@@ -170,17 +173,24 @@ extension History {
 }
 
 extension History {
-    /// The newest part of a blame. If damage is in it, a shorter one may begin behind that.
+    /// The newest part of a blame. If damage is in it, a shorter one may begin behind that, and pieces grow from there.
     private func newest(
-        _ target: BlameTarget, through last: UInt64, atLeast count: UInt64, showsLayers: Bool,
+        _ target: BlameTarget, through last: UInt64, atLeast count: inout UInt64,
+        showsLayers: Bool,
         keeping limit: NewestEntries.Limit
     ) throws(EventStoreError) -> (entries: NewestEntries, start: UInt64) {
-        do throws(EventStoreError) {
-            return try blame(
+        func part() throws(EventStoreError) -> (entries: NewestEntries, start: UInt64) {
+            let part = try blame(
                 target, through: last, atLeast: count, showsLayers: showsLayers, keeping: limit)
+            // A state behind damage is no way to what came before.
+            guard part.start < last else { throw passedOver(last...last) }
+            return part
+        }
+        do throws(EventStoreError) {
+            return try part()
         } catch  where error.isDamage && count > 1 {
-            return try blame(
-                target, through: last, atLeast: 1, showsLayers: showsLayers, keeping: limit)
+            count = 1
+            return try part()
         }
     }
 }
