@@ -66,7 +66,8 @@ extension Server.Configuration {
             ClusterPlace.isEverywhere(host)
         {
             throw refuse(
-                "other servers of the cluster cannot connect to \(host); --advertise says where they can")
+                "other servers of the cluster cannot connect to \(host); --advertise says where they can"
+            )
         }
         guard 1...64 ~= loops else { throw refuse("loops must be from 1 to 64, not \(loops)") }
         for (name, limit) in limits.counts where limit < 0 {

@@ -225,7 +225,7 @@ struct FailedStartTests {
         (["--journal", "postgres://db/todos", "--advertise", "db:8080"], "ws://HOST:PORT"),
         (["--journal", "postgres://db/todos", "--advertise", "ws://0.0.0.0:80"], "0.0.0.0"),
         (["--journal", "postgres://db/todos", "--advertise", "ws://db"], "ws://HOST:PORT"),
-        (["--journal", "postgres://db/todos", "--advertise", "ws://db:80/graphql"], "ws://HOST:PORT"),
+        (["--journal", "postgres://db/todos", "--advertise", "ws://db:80/g"], "ws://HOST:PORT"),
         (["--journal", "postgres://db/todos", "--node", "a\nb"], "--node"),
         (["--journal", "mysql://db/todos"], "--journal"),
         (["--journal", "postgres://db/todos?synchronous_commit=off"], "synchronous_commit"),
