@@ -124,12 +124,18 @@ extension History {
                 target, on: base ?? beginning, showsLayers: showsLayers, through: last,
                 keeping: limit)
         ]
+        var isWhole = base == nil
         if base == nil, beginning.sequence > 0 {
-            try noteInherited(&folds, through: beginning.sequence)
+            do throws(EventStoreError) {
+                try noteInherited(&folds, through: beginning.sequence)
+            } catch  where error.isDamage && beginning.sequence < last {
+                // What came after the first state is known all the same.
+                isWhole = false
+            }
         }
         let start = (base ?? beginning).sequence
         try fold(&folds, behind: start, through: last)
-        return (folds[0].entries, base == nil ? 0 : start)
+        return (folds[0].entries, isWhole ? 0 : start)
     }
 
     private func fold(

@@ -133,14 +133,15 @@ extension History {
         var length: UInt64 = 1
         do throws(EventStoreError) {
             while end > 0, !isBegun || mayGoOn() {
-                let (entries, start) = try newest(
-                    target, through: end, atLeast: &length, showsLayers: showsLayers,
+                let (entries, start, isShort) = try newest(
+                    target, through: end, atLeast: length, showsLayers: showsLayers,
                     keeping: NewestEntries.Limit(
                         wanted: limits.lines - page.lineCount, after: left, bytes: limits.bytes))
-                // No piece is longer than the log.
+                // Behind damage they grow from the length that could be read. No piece is longer than the log.
+                let least = isShort ? end - start : length
                 length =
-                    length > lastReadable / 2
-                    ? lastReadable : max(length * 2, Self.blamePieceLength)
+                    least > lastReadable / 2
+                    ? lastReadable : max(least * 2, isShort ? 2 : Self.blamePieceLength)
                 /// How many entries of one event have been passed.
                 var passed: (sequence: UInt64, count: Int) = (0, 0)
                 for entry in entries.newestFirst {
@@ -173,13 +174,14 @@ extension History {
 }
 
 extension History {
-    /// The newest part of a blame. If damage is in it, a shorter one may begin behind that, and pieces grow from there.
+    /// The newest part of a blame. If damage is in it, a shorter one may begin behind that.
     private func newest(
-        _ target: BlameTarget, through last: UInt64, atLeast count: inout UInt64,
-        showsLayers: Bool,
+        _ target: BlameTarget, through last: UInt64, atLeast count: UInt64, showsLayers: Bool,
         keeping limit: NewestEntries.Limit
-    ) throws(EventStoreError) -> (entries: NewestEntries, start: UInt64) {
-        func part() throws(EventStoreError) -> (entries: NewestEntries, start: UInt64) {
+    ) throws(EventStoreError) -> (entries: NewestEntries, start: UInt64, isShort: Bool) {
+        func part(
+            _ count: UInt64
+        ) throws(EventStoreError) -> (entries: NewestEntries, start: UInt64) {
             let part = try blame(
                 target, through: last, atLeast: count, showsLayers: showsLayers, keeping: limit)
             // A state behind damage is no way to what came before.
@@ -187,10 +189,11 @@ extension History {
             return part
         }
         do throws(EventStoreError) {
-            return try part()
+            let (entries, start) = try part(count)
+            return (entries, start, false)
         } catch  where error.isDamage && count > 1 {
-            count = 1
-            return try part()
+            let (entries, start) = try part(1)
+            return (entries, start, true)
         }
     }
 }
