@@ -16,22 +16,34 @@ import Testing
     init() throws {
         events = try RandomHistory(seed: 5, count: 90).events
         try Self.write(events, to: directory)
+        try Self.damage(30, in: directory)
     }
 
-    private static func write(_ events: [Event], to directory: TemporaryDirectory) throws {
+    /// - Parameter compacted: the log is compacted behind this event.
+    private static func write(
+        _ events: [Event], to directory: TemporaryDirectory, compacted: UInt64? = nil
+    ) throws {
         var options = EventStoreOptions.quiet
         options.log.segmentSizeBytes = 1 << 12
         options.log.firstSegmentSizeBytes = 1 << 12
-        let store = try EventStore.open(directory.path, options: options)
+        var store = try EventStore.open(directory.path, options: options)
         var snapshot = store.snapshot
         var changes = ChangeSet()
         for event in events {
             try store.journal.appendAndWait(event)
             try snapshot.fold(event, changes: &changes)
             if [20, 60].contains(event.sequence) { try store.journal.checkpoint(snapshot) }
+            if event.sequence == compacted {
+                store.journal.close()
+                _ = try EventStore.compact(directory.path, options: options)
+                store = try EventStore.open(directory.path, options: options)
+            }
         }
         store.journal.close()
-        let frame = try #require(try EventLogReader(directory.path).frame(containing: 30))
+    }
+
+    private static func damage(_ event: UInt64, in directory: TemporaryDirectory) throws {
+        let frame = try #require(try EventLogReader(directory.path).frame(containing: event))
         let segments = try EventLogReader(directory.path).segmentFiles()
         try #require(segments.last?.path != frame.segment, "the damage is in a sealed segment")
         let place = Int(frame.offset) + frame.byteCount / 2
@@ -259,6 +271,7 @@ import Testing
         let directory = TemporaryDirectory()
         let count: UInt64 = 300
         try Self.write(try RandomHistory(seed: 5, count: Int(count)).events, to: directory)
+        try Self.damage(30, in: directory)
         let kept = PassedStates()
         let history = try History(directory.path)
             .within(HistoryAllowance(events: 10_000_000), from: kept)
@@ -273,6 +286,38 @@ import Testing
                 HistoryPage.Limits(lines: 10))
         }
         #expect(error?.isDamage == true)
+    }
+
+    /// In a compacted log: what came after the first state is told, whatever was asked before.
+    @Test func damageBeforeTheFirstStateHidesNothingBehindIt() throws {
+        let directory = TemporaryDirectory()
+        try Self.write(events, to: directory, compacted: 40)
+        // The state that it begins with is gone, as old checkpoints go: the first one that is known is after event 60.
+        let checkpoints = directory.path + "/checkpoints"
+        let oldest = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: checkpoints).min())
+        try FileManager.default.removeItem(atPath: checkpoints + "/" + oldest)
+        let whole = try History(directory.path)
+        let target = BlameTarget(record: "r1")
+        let wanted = try whole.blame([target])?.entries.filter { $0.sequence > 60 }
+            .map { BlameLines(target, showsLayers: false).json($0).text }
+        let reader = try EventLogReader(directory.path)
+        let sizes = try (42...55).map {
+            try (event: $0, reader.frame(containing: $0)?.byteCount ?? 0)
+        }
+        try Self.damage(try #require(sizes.max { $0.1 < $1.1 }).event, in: directory)
+        let kept = PassedStates()
+        for _ in 0..<2 {
+            let history = try History(directory.path)
+                .within(HistoryAllowance(events: 1_000_000), from: kept)
+            let (pages, error) = lines { place throws(EventStoreError) in
+                try history.blamePage(
+                    target, showsLayers: false, before: place[.before].flatMap { UInt64($0) },
+                    skip: Int(place[.skip] ?? "0") ?? 0, HistoryPage.Limits(lines: 7))
+            }
+            #expect(pages.flatMap { $0 } == wanted && error?.isDamage == true)
+            _ = try history.snapshot(at: 85)
+        }
     }
 
     @Test func anEventWhoseChangesAreNotKnownSaysSo() throws {
