@@ -129,7 +129,8 @@ package final class ClusterMember: Sendable {
         {}
         abandonment.abandon()
         for thread in threads.withLock({ $0 }) { thread.join() }
-        leave(giveUp: term ?? state.withLock { $0.role.term })
+        // Its own only; a lease of another node is not touched.
+        leave(giveUp: term ?? state.withLock { $0.role.term ?? $0.newestTerm })
     }
 
     /// How long ``stop()`` waits for an append, and for PostgreSQL.
@@ -203,6 +204,7 @@ package final class ClusterMember: Sendable {
                 ? .zero : .now - now.caughtUpAt,
             failovers: now.failovers, lastError: now.lastError,
             appendError: now.appendErrorAt + options.lease > .now ? now.appendError : nil,
+            leaseTrouble: now.leaseError == nil ? .zero : .now - now.leaseErrorSince,
             failure: now.failure)
     }
 
@@ -286,6 +288,8 @@ package struct ClusterStatus: Sendable {
     /// Why the journal did not take this node's last frame; nil if it did, or that is longer ago than the lease: it may
     /// take the next one.
     package let appendError: String?
+    /// For how long it has not been able to look at the lease; zero if it is.
+    package let leaseTrouble: Duration
     /// Why it cannot go on; nil as long as it does.
     package let failure: String?
 }

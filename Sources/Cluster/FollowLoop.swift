@@ -94,7 +94,15 @@ struct FollowLoop {
         try listen(false, connection)
         let mine = member.copy.durableHead.sequence
         let head = try connection.head(of: member.history).sequence
-        guard head >= mine else { throw Behind(journal: head, node: mine) }
+        guard head >= mine else {
+            // This connection may be to a PostgreSQL that another one has taken over from.
+            let another = try member.connect()
+            defer { another.close() }
+            let other = try another.head(of: member.history).sequence
+            guard other >= mine else { throw Behind(journal: other, node: mine) }
+            throw SharedJournalError(
+                .unavailable, "The connection is to a PostgreSQL that is behind.")
+        }
         member.shared.update { $0.see(journal: mine, node: mine) }
         _ = member.shared.wait(milliseconds: 1_000) { state -> Bool? in
             if case .leader = state.role, !state.isStopped { nil } else { true }

@@ -40,7 +40,7 @@ struct LeaseLoop {
             } catch {
                 connection?.close()
                 connection = nil
-                if member.shared.update({ $0.note(error) }) {
+                if member.shared.update({ $0.noteLease(error) }) {
                     member.say("The lease cannot be looked at; it is tried again. \(error.message)")
                 }
                 pause = options.lease / 10
@@ -89,8 +89,8 @@ struct LeaseLoop {
                 return .zero
             }
             leaseEnd = start + options.lease
-            member.shared.update { $0.forgetError() }
             try tell(connection)
+            member.shared.update { _ = $0.noteLease(nil) }
             return options.lease / 3
         }
         leaseEnd = nil
@@ -98,11 +98,14 @@ struct LeaseLoop {
         try tell(connection)
         let lease = try connection.lease()
         let term = try connection.term().term
+        if hasTold { member.shared.update { _ = $0.noteLease(nil) } }
         let isRunning = lease.map { $0.remaining > .zero && $0.term == term } ?? false
         // Its own, from before: it does not follow itself.
         let isOthers = isRunning && lease?.node != options.node
         hear(of: term, leader: isOthers ? lease?.address : nil)
         if let lease, isOthers { return min(lease.remaining, options.lease / 3) }
+        // The lease of this name may be another server's, as long as the name is not taken.
+        if isRunning, !hasTold { return options.lease / 10 }
         if member.shared.withLock({ $0.standsBackUntil.map { $0 > .now } ?? false }) {
             return options.lease / 3
         }

@@ -36,6 +36,8 @@ struct MemberState: Sendable {
     /// How often this node has become the leader.
     private(set) var failovers = 0
     private(set) var lastError: String?
+    private(set) var leaseError: String?
+    private(set) var leaseErrorSince = ContinuousClock.now
     /// Why the journal did not take this node's last frame; nil if it did.
     var appendError: String?
     /// When that was.
@@ -64,6 +66,17 @@ struct MemberState: Sendable {
 
     /// Events that the journal is known to have and this node has not.
     func lag(of node: UInt64) -> UInt64 { journalSequence - min(node, journalSequence) }
+
+    /// What the lease thread has met; nil: all is well.
+    /// - Returns: whether all was well before.
+    @discardableResult
+    mutating func noteLease(_ error: SharedJournalError?) -> Bool {
+        defer {
+            if error != nil, leaseError == nil { leaseErrorSince = .now }
+            leaseError = error?.message
+        }
+        return leaseError == nil
+    }
 
     /// - Returns: whether everything was in order before.
     mutating func note(_ error: some ClusterTrouble) -> Bool {

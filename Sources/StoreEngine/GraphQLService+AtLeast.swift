@@ -27,10 +27,9 @@ extension GraphQLService {
     /// Waits until the state has reached a cursor, which another server of the same journal may have given.
     /// - Parameters:
     ///   - isBounded: false for what is counted elsewhere.
-    ///   - time: how long; nil for what queries and streams are given.
     ///   - goOn: called once, at once if it has; with the reason if it is not waited for.
     func wait(
-        for cursor: StreamCursor?, isBounded: Bool = true, within time: Duration? = nil,
+        for cursor: StreamCursor?, isBounded: Bool = true,
         _ goOn: @escaping @Sendable (ExecutionError?) -> Void
     ) {
         guard let cursor, !isReached(cursor) else { return goOn(nil) }
@@ -41,7 +40,7 @@ extension GraphQLService {
             )
         }
         let isWaiting = durable.whenReached(
-            cursor.sequence, within: time ?? catchUpTime, isBounded: isBounded, tasks
+            cursor.sequence, within: catchUpTime, isBounded: isBounded, tasks
         ) { [catchUpTime] isReached in
             goOn(isReached ? nil : .behind(cursor, after: catchUpTime))
         }

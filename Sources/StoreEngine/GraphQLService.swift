@@ -534,11 +534,24 @@ package final class GraphQLService: Sendable {
             guard case .executed(let response) = outcome,
                 let cursor = response.cursor.flatMap(StreamCursor.init)
             else { return settle(outcome) }
-            wait(for: cursor, isBounded: false, within: Self.patienceOfForwarded) { _ in
-                settle(outcome)
-            }
+            let deadline = ContinuousClock.now + Self.patienceOfForwarded
+            whenReached(cursor, until: deadline) { settle(outcome) }
         }
         return nil
+    }
+}
+
+extension GraphQLService {
+    /// Waits again and again, so that what waits does not outlive its reason for long.
+    private func whenReached(
+        _ cursor: StreamCursor, until deadline: ContinuousClock.Instant,
+        _ goOn: @escaping @Sendable () -> Void
+    ) {
+        wait(for: cursor, isBounded: false) { [self] error in
+            let isOver =
+                error?.code != .behind || isStopping || ContinuousClock.now >= deadline
+            if isOver { goOn() } else { whenReached(cursor, until: deadline, goOn) }
+        }
     }
 }
 
