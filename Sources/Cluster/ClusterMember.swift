@@ -129,8 +129,8 @@ package final class ClusterMember: Sendable {
         {}
         abandonment.abandon()
         for thread in threads.withLock({ $0 }) { thread.join() }
-        // Its own only; a lease of another node is not touched.
-        leave(giveUp: term ?? state.withLock { $0.role.term ?? $0.newestTerm })
+        // Only one that this run has raised: another server may have the same name.
+        leave(giveUp: term ?? state.withLock { $0.raisedTerm })
     }
 
     /// How long ``stop()`` waits for an append, and for PostgreSQL.

@@ -98,18 +98,22 @@ struct LeaseLoop {
         try tell(connection)
         let lease = try connection.lease()
         let term = try connection.term().term
-        if hasTold { member.shared.update { _ = $0.noteLease(nil) } }
         let isRunning = lease.map { $0.remaining > .zero && $0.term == term } ?? false
         // Its own, from before: it does not follow itself.
         let isOthers = isRunning && lease?.node != options.node
         hear(of: term, leader: isOthers ? lease?.address : nil)
-        if let lease, isOthers { return min(lease.remaining, options.lease / 3) }
+        if let lease, isOthers {
+            member.shared.update { _ = $0.noteLease(nil) }
+            return min(lease.remaining, options.lease / 3)
+        }
         // The lease of this name may be another server's, as long as the name is not taken.
         if isRunning, !hasTold { return options.lease / 10 }
         if member.shared.withLock({ $0.standsBackUntil.map { $0 > .now } ?? false }) {
             return options.lease / 3
         }
-        return try raise(after: term, connection)
+        let pause = try raise(after: term, connection)
+        member.shared.update { _ = $0.noteLease(nil) }
+        return pause
     }
 
     /// Not all nodes at once: the first one wins, and the others see its lease.

@@ -31,6 +31,8 @@ struct MemberState: Sendable {
     private(set) var newestTerm: UInt64 = 0
     /// Where the leader is reached.
     private(set) var leader: String?
+    /// The last term that this run of the node has raised.
+    private(set) var raisedTerm: UInt64?
     /// The delegate is prepared for it to lead.
     private(set) var isPrepared = false
     /// How often this node has become the leader.
@@ -92,6 +94,7 @@ struct MemberState: Sendable {
     mutating func beCandidate(term: UInt64) {
         newestTerm = max(newestTerm, term)
         appendError = nil
+        raisedTerm = term
         if isStopped { return }
         role = .candidate(term: term)
         leader = nil
