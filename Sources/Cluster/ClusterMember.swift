@@ -22,6 +22,7 @@ package final class ClusterMember: Sendable {
     private let report: @Sendable (String) -> Void
     private let delegate = Lock<WeakDelegate>(WeakDelegate())
     private let threads = Lock<[BlockingThread]>([])
+    /// Held while the delegate is told its role, so that it is told one thing at a time.
     private let telling = Lock(())
 
     private struct WeakMember: Sendable { weak var value: ClusterMember? }

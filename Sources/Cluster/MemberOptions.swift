@@ -29,8 +29,6 @@ package struct MemberOptions: Sendable {
 
 /// What serves a node's state: it folds and publishes what others append, and carries mutations out while it leads.
 package protocol ClusterDelegate: AnyObject, Sendable {
-    /// The last event of its durable state.
-    var sequence: UInt64 { get }
     /// It has been told that others append, and nothing of its own is on its way to the journal any more: what was has been
     /// published.
     var isAside: Bool { get }

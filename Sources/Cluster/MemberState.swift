@@ -37,7 +37,9 @@ struct MemberState: Sendable {
     private(set) var isPrepared = false
     /// How often this node has become the leader.
     private(set) var failovers = 0
+    /// What keeps the follow thread from following; nil: nothing does.
     private(set) var lastError: String?
+    /// What keeps the lease thread from looking at the lease, and since when.
     private(set) var leaseError: String?
     private(set) var leaseErrorSince = ContinuousClock.now
     /// Why the journal did not take this node's last frame; nil if it did.
@@ -71,7 +73,6 @@ struct MemberState: Sendable {
 
     /// What the lease thread has met; nil: all is well.
     /// - Returns: whether all was well before.
-    @discardableResult
     mutating func noteLease(_ error: SharedJournalError?) -> Bool {
         defer {
             if error != nil, leaseError == nil { leaseErrorSince = .now }

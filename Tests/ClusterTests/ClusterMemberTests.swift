@@ -104,6 +104,24 @@ struct ClusterMemberTests {
         #expect(nodes.map(\.texts) == [["one", "two"], ["one", "two"]])
     }
 
+    /// The second one ends, and the first one's lease goes on.
+    @Test func aSecondNodeOfTheLeadersNameIsRefused() throws {
+        let journal = try address()
+        let nodes = try nodes(journal, 3)
+        defer { for node in nodes { node.stop() } }
+        let leader = try Node.leader(of: nodes)
+        let before = leader.member.status
+        let name = leader.member.options.node
+        let second = try Node(options(journal, name), directory("second"))
+        try eventually { second.failure != nil }
+        #expect(second.failure?.contains("calls itself \(name)") == true)
+        second.stop()
+        try leader.append("still")
+        try Node.settle(nodes)
+        #expect(leader.member.status.term == before.term && leader.isLeading)
+        #expect(leader.member.status.failovers == before.failovers)
+    }
+
     @Test func anotherStoreIsNotTouched() throws {
         let path = directory("other")
         let store = try EventStore.open(path)

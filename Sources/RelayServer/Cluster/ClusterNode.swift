@@ -68,8 +68,6 @@ final class ClusterNode: ClusterDelegate {
 
     // MARK: ClusterDelegate
 
-    var sequence: UInt64 { service.snapshot.sequence }
-
     var isAside: Bool { service.isAside }
 
     var hasRoomToFollow: Bool { service.hasRoomToFollow }

@@ -15,7 +15,7 @@ import WebSocketIO
 /// The actor runs on the thread of a loop of its own, so that nothing here holds up clients.
 actor LeaderLink {
     /// A mutation that was handed over.
-    fileprivate struct Handed {
+    struct Handed {
         let number: UInt64
         let payload: JSONObject
         /// It has a mutation id: however often it is sent, it is carried out once.
@@ -309,7 +309,7 @@ actor LeaderLink {
         }
     }
 
-    fileprivate func lost(_ connection: LeaderConnection, because reason: String) {
+    func lost(_ connection: LeaderConnection, because reason: String) {
         let isCurrent = connection === current
         let wasReady = connection.isReady
         end(connection)
@@ -334,9 +334,9 @@ actor LeaderLink {
         }
     }
 
-    fileprivate func drained() { send() }
+    func drained() { send() }
 
-    fileprivate func perform(_ events: [LeaderConnection.Event], on connection: LeaderConnection) {
+    func perform(_ events: [LeaderConnection.Event], on connection: LeaderConnection) {
         for event in events {
             switch event {
             case .ready:
@@ -361,7 +361,7 @@ actor LeaderLink {
         }
     }
 
-    fileprivate func took(_ events: [LeaderConnection.Event], from connection: LeaderConnection) {
+    func took(_ events: [LeaderConnection.Event], from connection: LeaderConnection) {
         perform(events, on: connection)
         if connection !== current, !connection.hasSent { end(connection) }
         goOn()
@@ -371,106 +371,6 @@ actor LeaderLink {
     private func goOn() {
         send()
         look()
-    }
-}
-
-/// One connection of a ``LeaderLink``, and what was sent on it. Everything happens on the link's loop.
-private final class LeaderConnection: WebSocketHandler, @unchecked Sendable {
-    // Unchecked: used on the loop's thread only.
-    enum Event {
-        /// It can be sent on.
-        case ready
-        case answered(LeaderLink.Handed, Outcome)
-        /// The server does not carry it out; nothing was changed.
-        case doesNotLead(LeaderLink.Handed)
-        /// No answer came.
-        case interrupted(LeaderLink.Handed)
-    }
-
-    let address: ServerAddress
-    private let link: LeaderLink
-    private var machine = ClientConnection()
-    private var connection: WebSocketConnection?
-    private var sent: [ClientConnection.Operation: LeaderLink.Handed] = [:]
-    private var isEnded = false
-
-    init(to address: ServerAddress, of link: LeaderLink) {
-        self.address = address
-        self.link = link
-    }
-
-    var isReady: Bool { machine.isReady }
-
-    /// Whether something that was sent is not answered.
-    var hasSent: Bool { !sent.isEmpty }
-
-    /// Whether less than this waits to be sent; the link hears of it when nothing does.
-    func hasRoom(for bytes: Int) -> Bool {
-        guard let connection, connection.queuedBytes >= bytes else { return true }
-        connection.awaitDrained()
-        return false
-    }
-
-    func send(_ handed: LeaderLink.Handed) -> [Event] {
-        let (operation, actions) = machine.subscribe(handed.payload)
-        sent[operation] = handed
-        return perform(actions)
-    }
-
-    /// Closes it: what is not answered is interrupted.
-    func end() -> [Event] {
-        isEnded = true
-        return perform(machine.close())
-    }
-
-    private func perform(_ actions: [ClientConnection.Action]) -> [Event] {
-        var events: [Event] = []
-        for action in actions {
-            switch action {
-            case .send(let bytes): connection?.send(OutgoingMessage(.text, bytes))
-            case .close(let close): connection?.close(code: close.code, reason: close.reason)
-            case .acknowledged: events.append(.ready)
-            case .next(let operation, let payload, _):
-                guard let handed = sent.removeValue(forKey: operation) else { break }
-                events.append(.answered(handed, .executed(Response(forwarded: payload))))
-            case .failed(let operation, let errors):
-                guard let handed = sent.removeValue(forKey: operation) else { break }
-                let errors = errors.map(ExecutionError.init(forwarded:))
-                let leads = errors.first?.code != .notLeading
-                events.append(
-                    leads ? .answered(handed, .refused(errors)) : .doesNotLead(handed))
-            case .completed(let operation), .interrupted(let operation):
-                guard let handed = sent.removeValue(forKey: operation) else { break }
-                events.append(.interrupted(handed))
-            case .pinged, .ponged: break
-            }
-        }
-        return events
-    }
-
-    // MARK: WebSocketHandler
-
-    func opened(_ connection: WebSocketConnection) {
-        if isEnded { return connection.close() }
-        self.connection = connection
-        tell(perform(machine.socketOpened()))
-    }
-
-    func received(_ message: WebSocketMessage, on connection: WebSocketConnection) {
-        tell(
-            perform(
-                message.kind == .text ? machine.receive(message.bytes) : machine.receiveBinary()))
-    }
-
-    func drained(_ connection: WebSocketConnection) { link.assumeIsolated { $0.drained() } }
-
-    func closed(_ close: WebSocketClose, on connection: WebSocketConnection) {
-        let reason = "The connection was closed: \(close)."
-        link.assumeIsolated { $0.lost(self, because: reason) }
-    }
-
-    private func tell(_ events: [Event]) {
-        link.assumeIsolated { $0.took(events, from: self) }
     }
 }
 
@@ -489,14 +389,4 @@ extension Outcome {
             "No server of the cluster carries out mutations at the moment. Nothing was changed; try again later.",
             code: .overloaded)
     ])
-}
-
-extension Response {
-    /// - Parameter bytes: as the server that leads has made them.
-    fileprivate convenience init(forwarded bytes: [UInt8]) {
-        let json = try? JSONValue(parsing: bytes)
-        self.init(
-            bytes: bytes, hasErrors: json?["errors"] != nil,
-            cursor: json?["extensions"]?["relay"]?["cursor"]?.string)
-    }
 }

@@ -376,7 +376,6 @@ extension Outcome {
 }
 
 extension ExecutionError {
-
     static var storageFull: ExecutionError {
         ExecutionError(
             "There is no room on the server's disk. Nothing was changed; mutations work again when there is.",

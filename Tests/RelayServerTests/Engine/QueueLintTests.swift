@@ -49,7 +49,7 @@ import Testing
         RelayServer/Cluster/LeaderLink.swift again = flag --max-waiting-mutations
         RelayServer/Cluster/LeaderLink.swift returned = flag --max-waiting-mutations
         RelayServer/Cluster/LeaderLink.swift earlier = by changes of the leader within LeaderLink.farewell
-        RelayServer/Cluster/LeaderLink.swift sent = flag --max-waiting-mutations
+        RelayServer/Cluster/LeaderConnection.swift sent = flag --max-waiting-mutations
         EventLog/Write/AppendQueue.swift waiters = queue events that the log has taken and not written
         EventLog/Read/FrameCursor.swift damages = by what one reading of a log finds
         EventLog/Housekeeping/Housekeeping.swift sealed = by the segments of the log, a number each
