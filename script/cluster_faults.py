@@ -280,6 +280,29 @@ async def break_pg_power(current, late=0):
     await current.away(postgresql.start)
 
 
+async def break_pg_failover(current):
+    """PostgreSQL is lost with its disk, and the standby that commits waited for takes its place."""
+    cluster, primary = current.cluster, current.cluster.postgresql
+    await current.away(primary.add_standby)
+    standby = primary.standby
+    journal, _ = await current.away(cluster.status)
+    if not journal["waitsForStandby"]:
+        raise Failed("relay journal status does not say that commits wait for the standby")
+    await current.goes_on(20, "with a standby, mutations are not answered", [])
+    current.broken()
+    if current.random.random() < 0.5:
+        # What the primary has written meanwhile is lost with it, and was not acknowledged.
+        await current.away(standby.freeze)
+        await current.lasts(0, 3)
+        current.says("the standby was behind")
+    await current.away(primary.kill)
+    standby.thaw()
+    await current.lasts(*current.random.choice([(0, 0.5), (2, 9)]))
+    await current.away(standby.promote)
+    cluster.postgresql = standby
+    await current.away(primary.remove)
+
+
 async def break_disk_full(current):
     volume, postgresql = current.cluster.volume, current.cluster.postgresql
     log = os.path.getsize(postgresql.log)
@@ -310,4 +333,5 @@ FAULTS = {
     "pg-sessions": break_pg_sessions, "node-disk": break_node_disk,
     "kill9-successors": break_kill9_successors, "kill9-starting": break_kill9_starting, "stutter": break_stutter,
     "net-flap": break_net_flap, "pg-and-writer": break_pg_kill_and_kill9_writer, "net-all": break_net_all,
+    "pg-failover": break_pg_failover,
 }

@@ -8,6 +8,7 @@ Frames vanish, as with a broken switch; no side is told.
 Otherwise everything listens on loopback, and neither the network nor the disk can be broken.
 """
 
+import copy
 import errno
 import json
 import os
@@ -208,7 +209,6 @@ class Volume:
 class PostgreSQL:
     SETTINGS = """
 listen_addresses = '{address}'
-port = {port}
 unix_socket_directories = '{sockets}'
 max_connections = 60
 shared_buffers = 32MB
@@ -225,19 +225,20 @@ wal_writer_delay = 10s
 
     def __init__(self, directory, network, volume, lazy):
         self.network, self.volume = network, volume
-        self.port = 5432 if network.isolated else free_port()
+        # The second one is a standby's, and then that of the next primary.
+        self.port, self.other_port = (5432, 5433) if network.isolated else (free_port(), free_port())
+        self.hosts = ",".join(f"{network.address('pg')}:{port}" for port in (self.port, self.other_port))
         self.sockets = os.path.join(directory, "sockets")
         self.log = os.path.join(directory, "postgresql.log")
         self.data = os.path.join(volume.path, "postgresql")
         self.password = secrets.token_hex(16)
-        self.process = None
+        self.process = self.standby = None
         self.binaries = self._binaries()
-        account = pwd.getpwnam("postgres") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+        self.account = account = pwd.getpwnam("postgres") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
         self.user = ["setpriv", f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--init-groups"] \
             if os.geteuid() == 0 else []
-        for path in (self.sockets, self.data):
-            os.mkdir(path, 0o700)
-            os.chown(path, account.pw_uid, account.pw_gid)
+        self._make_directory(self.sockets)
+        self._make_directory(self.data)
         secret = os.path.join(directory, "password")
         with open(secret, "w") as file:
             file.write(self.password)
@@ -245,7 +246,7 @@ wal_writer_delay = 10s
         run(*self.user, f"{self.binaries}/initdb", "-D", self.data, "-U", "relay", "--pwfile", secret, "-E", "UTF8",
             "--no-locale", "--auth-local=trust", "--auth-host=scram-sha-256", "--wal-segsize=1", "--data-checksums")
         with open(os.path.join(self.data, "postgresql.conf"), "a") as file:
-            file.write(self.SETTINGS.format(address=network.address("pg"), port=self.port, sockets=self.sockets))
+            file.write(self.SETTINGS.format(address=network.address("pg"), sockets=self.sockets))
             if lazy:
                 file.write(self.LAZY)
         if network.isolated:
@@ -257,7 +258,11 @@ wal_writer_delay = 10s
     @property
     def url(self):
         """Without the password, which is in the environment."""
-        return f"postgres://relay@{self.network.address('pg')}:{self.port}/postgres?connect_timeout=5"
+        return f"postgres://relay@{self.hosts}/postgres?connect_timeout=5&target_session_attrs=read-write"
+
+    def _make_directory(self, path):
+        os.mkdir(path, 0o700)
+        os.chown(path, self.account.pw_uid, self.account.pw_gid)
 
     @staticmethod
     def _binaries():
@@ -270,7 +275,8 @@ wal_writer_delay = 10s
     def launch(self):
         with open(self.log, "a") as log:
             self.process = subprocess.Popen(
-                [*self.network.inside("pg"), *self.user, f"{self.binaries}/postgres", "-D", self.data],
+                [*self.network.inside("pg"), *self.user, f"{self.binaries}/postgres", "-D", self.data,
+                 "-p", str(self.port)],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
 
     def start(self):
@@ -288,6 +294,36 @@ wal_writer_delay = 10s
         done = run(*self.user, f"{self.binaries}/psql", "-h", self.sockets, "-p", str(self.port), "-U", "relay",
                    "-XAtq", "-c", text, "postgres", check=check)
         return done.stdout.strip() if done.returncode == 0 else None
+
+    def add_standby(self):
+        """Another PostgreSQL, for which every commit waits from now on."""
+        standby = copy.copy(self)
+        standby.port, standby.other_port = self.other_port, self.port
+        standby.data = self.data + "-standby" if not self.data.endswith("-standby") else self.data[:-len("-standby")]
+        standby.process = None
+        self._make_directory(standby.data)
+        run(*self.user, f"{self.binaries}/pg_basebackup", "-h", self.sockets, "-p", str(self.port), "-U", "relay",
+            "-D", standby.data, "-X", "stream", "-c", "fast")
+        with open(os.path.join(standby.data, "postgresql.auto.conf"), "a") as file:
+            file.write(f"primary_conninfo = 'host={self.sockets} port={self.port} user=relay "
+                       "application_name=standby'\n")
+        with open(os.path.join(standby.data, "standby.signal"), "w"):
+            pass
+        self.standby = standby
+        standby.start()
+        self.query("alter system set synchronous_standby_names = 'standby'")
+        self.query("select pg_reload_conf()")
+        eventually(lambda: self.query("select count(*) from pg_stat_replication where sync_state = 'sync'") == "1",
+                   "the standby does not become synchronous")
+
+    def promote(self):
+        if self.query("select pg_promote()") != "t":
+            raise Failed(f"the standby cannot be promoted; see {self.log}")
+
+    def remove(self):
+        shutil.rmtree(self.data)
+        # It stays gone when the power goes.
+        run("sync", "--file-system", self.volume.path)
 
     def stop(self, how=signal.SIGINT):
         """SIGINT is PostgreSQL's fast shutdown."""
@@ -480,8 +516,9 @@ class Cluster:
             if node.is_running():
                 node.process.kill()
                 node.process.wait(SECONDS)
-        if self.postgresql and self.postgresql.process and self.postgresql.process.poll() is None:
-            self.postgresql.kill()
+        for each in (self.postgresql, self.postgresql and self.postgresql.standby):
+            if each and each.process and each.process.poll() is None:
+                each.kill()
         if self.volume:
             self.volume.detach()
 
