@@ -5,34 +5,86 @@ import Threads
 ///
 /// Written only when an append completes, in log order; read from anywhere.
 final class DurableHead: Sendable {
-    private typealias Waiter = @Sendable (_ isReached: Bool) -> Void
+    private struct Waiter {
+        let sequence: UInt64
+        let isBounded: Bool
+        /// The round in which it came.
+        let round: Int
+        let body: @Sendable (_ isReached: Bool) -> Void
+    }
+
+    private struct Awaited: Comparable {
+        let sequence: UInt64
+        let number: Int
+
+        static func < (one: Awaited, other: Awaited) -> Bool {
+            (one.sequence, one.number) < (other.sequence, other.number)
+        }
+    }
 
     private struct State {
         var snapshot: Snapshot
         /// The event up to which subscriptions have been given everything.
         var published: UInt64
-        /// By the event that they wait for, and a number each.
-        var waiters: [UInt64: [Int: Waiter]] = [:]
-        /// No event before this one is waited for.
-        var nextAwaited = UInt64.max
-        var waiterCount = 0
+        /// By number.
+        var waiters: [Int: Waiter] = [:]
+        /// What they wait for, the next one last.
+        var awaited: [Awaited] = []
+        var boundedCount = 0
         var lastNumber = 0
+        /// Those that are not bounded have one timer together, which ends a round.
+        var round = 0
+        var isTimed = false
 
-        mutating func takeWaiters(through sequence: UInt64) -> [Waiter] {
-            var taken: [Waiter] = []
-            for awaited in waiters.keys where awaited <= sequence {
-                if let them = waiters.removeValue(forKey: awaited) { taken += them.values }
-            }
-            waiterCount -= taken.count
-            nextAwaited = waiters.keys.min() ?? .max
-            return taken
+        mutating func add(_ waiter: Waiter) -> Int {
+            lastNumber += 1
+            waiters[lastNumber] = waiter
+            if waiter.isBounded { boundedCount += 1 }
+            let new = Awaited(sequence: waiter.sequence, number: lastNumber)
+            awaited.insert(new, at: place(of: new))
+            return lastNumber
         }
 
-        mutating func takeWaiter(_ number: Int, of sequence: UInt64) -> Waiter? {
-            guard let waiter = waiters[sequence]?.removeValue(forKey: number) else { return nil }
-            if waiters[sequence]?.isEmpty == true { waiters[sequence] = nil }
-            waiterCount -= 1
+        mutating func remove(_ number: Int) -> Waiter? {
+            guard let waiter = waiters[number] else { return nil }
+            awaited.remove(at: place(of: Awaited(sequence: waiter.sequence, number: number)))
+            forget(number, waiter)
             return waiter
+        }
+
+        mutating func removeReached() -> [Waiter] {
+            var reached: [Waiter] = []
+            while let next = awaited.last, next.sequence <= published {
+                awaited.removeLast()
+                guard let waiter = waiters[next.number] else { continue }
+                forget(next.number, waiter)
+                reached.append(waiter)
+            }
+            return reached
+        }
+
+        /// Those that are not bounded and have waited for a whole round.
+        mutating func endRound() -> [Waiter] {
+            let late = waiters.filter { !$0.value.isBounded && $0.value.round < round }
+            round += 1
+            return late.keys.sorted().compactMap { remove($0) }
+        }
+
+        var hasUnbounded: Bool { waiters.count > boundedCount }
+
+        private mutating func forget(_ number: Int, _ waiter: Waiter) {
+            waiters[number] = nil
+            if waiter.isBounded { boundedCount -= 1 }
+        }
+
+        /// The first place whose entry is not after this one.
+        private func place(of entry: Awaited) -> Int {
+            var (low, high) = (0, awaited.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if entry < awaited[middle] { low = middle + 1 } else { high = middle }
+            }
+            return low
         }
     }
 
@@ -47,6 +99,9 @@ final class DurableHead: Sendable {
 
     var snapshot: Snapshot { state.withLock { $0.snapshot } }
 
+    /// Requests that wait for a state.
+    var waitingCount: Int { state.withLock { $0.waiters.count } }
+
     /// The event that requests find here, and subscriptions too.
     var published: UInt64 { state.withLock { $0.published } }
 
@@ -58,18 +113,19 @@ final class DurableHead: Sendable {
             state.snapshot = snapshot
         }
         publish()
-        let reached = state.withLock { state -> [Waiter] in
+        let reached = state.withLock { state in
             state.published = snapshot.sequence
-            guard state.nextAwaited <= snapshot.sequence else { return [] }
-            return state.takeWaiters(through: snapshot.sequence)
+            return state.removeReached()
         }
-        for waiter in reached { waiter(true) }
+        for waiter in reached { waiter.body(true) }
     }
 
     /// Calls back once: when the state has reached an event, or with false when the time is up.
     ///
     /// Called at once if it has, otherwise on a task of the engine's.
-    /// - Parameter isBounded: false for what is counted elsewhere.
+    /// - Parameters:
+    ///   - time: always the same.
+    ///   - isBounded: false for what is counted elsewhere, and may wait for up to twice the time.
     /// - Returns: false if too many wait already; then nothing is called.
     func whenReached(
         _ sequence: UInt64, within time: Duration, isBounded: Bool = true, _ tasks: EngineTasks,
@@ -79,26 +135,42 @@ final class DurableHead: Sendable {
             case reached
             case full
             case waits(Int)
+            case waitsForRound(isTimed: Bool)
         }
         let place = state.withLock { state -> Place in
             if state.published >= sequence { return .reached }
-            guard !isBounded || state.waiterCount < Self.waiterLimit else { return .full }
-            state.waiterCount += 1
-            state.lastNumber += 1
-            state.nextAwaited = min(state.nextAwaited, sequence)
-            state.waiters[sequence, default: [:]][state.lastNumber] = { isReached in
-                tasks.start { body(isReached) }
-            }
-            return .waits(state.lastNumber)
+            guard !isBounded || state.boundedCount < Self.waiterLimit else { return .full }
+            let number = state.add(
+                Waiter(sequence: sequence, isBounded: isBounded, round: state.round) { isReached in
+                    tasks.start { body(isReached) }
+                })
+            if isBounded { return .waits(number) }
+            defer { state.isTimed = true }
+            return .waitsForRound(isTimed: state.isTimed)
         }
         switch place {
         case .reached: body(true)
         case .full: return false
         case .waits(let number):
             tasks.later(time) { [weak self] in
-                self?.state.withLock { $0.takeWaiter(number, of: sequence) }?(false)
+                self?.state.withLock { $0.remove(number) }?.body(false)
             }
+        case .waitsForRound(let isTimed):
+            if !isTimed { endRound(after: time, tasks) }
         }
         return true
+    }
+
+    private func endRound(after time: Duration, _ tasks: EngineTasks) {
+        tasks.later(time) { [weak self] in
+            guard let self else { return }
+            let (late, goesOn) = state.withLock { state in
+                let late = state.endRound()
+                state.isTimed = state.hasUnbounded
+                return (late, state.isTimed)
+            }
+            for waiter in late { waiter.body(false) }
+            if goesOn { endRound(after: time, tasks) }
+        }
     }
 }
