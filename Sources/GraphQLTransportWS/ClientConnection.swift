@@ -43,6 +43,7 @@ package struct ClientConnection: Sendable {
         case ponged(payload: JSONObject?)
     }
 
+    private let limits: JSONLimits
     private var state = State.new
     /// Those that have neither ended nor been stopped.
     private var operations: Set<Operation> = []
@@ -50,7 +51,8 @@ package struct ClientConnection: Sendable {
     private var waiting: [(operation: Operation, payload: JSONObject)] = []
     private var lastID: UInt64 = 0
 
-    package init() {}
+    /// - Parameter limits: on the messages of the server.
+    package init(limits: JSONLimits = .init()) { self.limits = limits }
 
     /// Operations in progress, those that still wait to be sent included.
     package var operationCount: Int { operations.count }
@@ -142,7 +144,7 @@ package struct ClientConnection: Sendable {
         case .awaitingAcknowledgement, .ready: break
         }
         do throws(InvalidMessage) {
-            return try receive(try MessageReader(bytes))
+            return try receive(try MessageReader(bytes, limits))
         } catch {
             return close(.badResponse(error.reason))
         }

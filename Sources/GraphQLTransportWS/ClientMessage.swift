@@ -14,8 +14,8 @@ package enum ClientMessage: Hashable, Sendable {
 
 extension ClientMessage {
     /// Reads one message.
-    package init(_ bytes: [UInt8]) throws(InvalidMessage) {
-        let message = try MessageReader(bytes)
+    package init(_ bytes: [UInt8], _ limits: JSONLimits = .init()) throws(InvalidMessage) {
+        let message = try MessageReader(bytes, limits)
         switch message.type {
         case "connection_init": self = .connectionInit(payload: try message.payload())
         case "ping": self = .ping(payload: try message.payload())
@@ -77,8 +77,8 @@ package struct ReceivedMessage: Sendable {
     package let content: Result<ClientMessage, InvalidMessage>
     package let byteCount: Int
 
-    package init(_ bytes: [UInt8]) {
-        content = Result { () throws(InvalidMessage) in try ClientMessage(bytes) }
+    package init(_ bytes: [UInt8], _ limits: JSONLimits = .init()) {
+        content = Result { () throws(InvalidMessage) in try ClientMessage(bytes, limits) }
         byteCount = bytes.count
     }
 }

@@ -14,6 +14,7 @@ package struct InvalidMessage: Error, Hashable, Sendable {
 struct MessageReader {
     let type: String
     private let bytes: [UInt8]
+    private let limits: JSONLimits
     private let idMember: Member?
     private let payloadMember: Member?
 
@@ -24,14 +25,15 @@ struct MessageReader {
         var extensions: Range<Int>?
     }
 
-    init(_ bytes: [UInt8]) throws(InvalidMessage) {
+    init(_ bytes: [UInt8], _ limits: JSONLimits = .init()) throws(InvalidMessage) {
         let members: [String: Member]
         do throws(JSONError) {
-            members = try Self.members(of: bytes)
+            members = try Self.members(of: bytes, limits)
         } catch {
             throw InvalidMessage("Invalid message received: \(error)")
         }
         self.bytes = bytes
+        self.limits = limits
         idMember = members["id"]
         payloadMember = members["payload"]
         guard let member = members["type"], member.kind == .string,
@@ -43,11 +45,13 @@ struct MessageReader {
     }
 
     /// Where the members that we know are; of two with one name, the last.
-    private static func members(of bytes: [UInt8]) throws(JSONError) -> [String: Member] {
+    private static func members(
+        of bytes: [UInt8], _ limits: JSONLimits
+    ) throws(JSONError) -> [String: Member] {
         let result = bytes.withUnsafeBytes { buffer -> Result<[String: Member], JSONError> in
             do throws(JSONError) {
                 var members: [String: Member] = [:]
-                var reader = JSONReader(buffer)
+                var reader = JSONReader(buffer, limits: limits)
                 try reader.beginObject()
                 while let key = try reader.nextKey() {
                     let name = key.string
@@ -138,7 +142,7 @@ struct MessageReader {
     private func value(of member: Member?) throws(InvalidMessage) -> JSONValue? {
         guard let member else { return nil }
         do throws(JSONError) {
-            return try JSONValue(parsing: bytes[member.range])
+            return try JSONValue(parsing: bytes[member.range], limits: limits)
         } catch {
             throw InvalidMessage("Invalid message received: \(error)")
         }

@@ -49,7 +49,7 @@ package struct Commit: Sendable {
     }
 }
 
-/// A durable change to the records.
+/// A durable change that subscriptions are told of.
 package enum Publication: Sendable {
     /// A mutation was carried out.
     case commit(Commit)
@@ -57,12 +57,15 @@ package enum Publication: Sendable {
     case began(PendingMutation, Snapshot)
     /// A mutation that was waiting ended without any effect.
     case revoked(Revocation, Snapshot)
+    /// Another server has a new schema.
+    case schemaChanged(Snapshot)
 
     /// The state right after it.
     package var snapshot: Snapshot {
         switch self {
         case .commit(let commit): commit.snapshot
-        case .began(_, let snapshot), .revoked(_, let snapshot): snapshot
+        case .began(_, let snapshot), .revoked(_, let snapshot), .schemaChanged(let snapshot):
+            snapshot
         }
     }
 
@@ -72,6 +75,7 @@ package enum Publication: Sendable {
         case .commit(let commit): commit.mutation.byteCount + commit.payload.byteCount
         case .began(let pending, _): pending.intent.byteCount
         case .revoked(let revocation, _): 512 + revocation.reason.utf8.count
+        case .schemaChanged: 512
         }
     }
 

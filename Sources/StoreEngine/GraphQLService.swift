@@ -159,6 +159,9 @@ package final class GraphQLService: Sendable {
     /// The current durable state.
     package var snapshot: Snapshot { durable.snapshot }
 
+    /// The claims that the schema's rules look at.
+    package var mentionedClaims: Set<String> { schemaService.mentionedClaims }
+
     /// What was hidden and refused by the schema's rules.
     package var accessCounts: AccessRules.Counts { schemaService.access.countsNow }
 
@@ -477,31 +480,33 @@ package final class GraphQLService: Sendable {
     private static let patienceOfForwarded = Duration.seconds(600)
     private static let pauseOfOvertaken = Duration.milliseconds(20)
 
-    /// - Parameter retries: how often it has been overtaken.
     private func mutate(
-        _ ready: ReadyRequest, retries: Int = 0, answer: @escaping @Sendable (Outcome) -> Void
+        _ ready: ReadyRequest, _ attempt: Attempt = Attempt(),
+        answer: @escaping @Sendable (Outcome) -> Void
     ) {
         if let mutationRefusal {
             return answer(.refused([ExecutionError(mutationRefusal, code: .forbidden)]))
         }
         let isForwarded = ready.request.isForwarded
         let settle: @Sendable (Outcome) -> Void = { [self] outcome in
-            if case .overtaken = outcome, leadership.isShared, !isForwarded,
-                retries < Self.retriesOfOvertaken
-            {
-                // Nothing was changed: whoever leads now carries it out. Who that is may not have been told yet.
-                let pause = retries == 0 ? .zero : Self.pauseOfOvertaken
-                return tasks.later(pause) { [self] in
-                    mutate(ready, retries: retries + 1, answer: answer)
+            var next = attempt
+            if case .overtaken(let mayBeDone) = outcome, leadership.isShared, !isForwarded {
+                next.mayBeDone = next.mayBeDone || mayBeDone
+                next.count += 1
+                if next.count <= Self.retriesOfOvertaken {
+                    // Whoever leads now carries it out. Who that is may not have been told yet.
+                    let pause = attempt.count == 0 ? .zero : Self.pauseOfOvertaken
+                    return tasks.later(pause) { [self, next] in mutate(ready, next, answer: answer)
+                    }
                 }
             }
-            answer(outcome)
+            answer(next.mayBeDone ? outcome.ofLaterAttempt : outcome)
         }
         let refusal: MutationsInProgress.Refusal?
         if let forward = leadership.forward {
             // Two servers must not hand it to each other.
-            if isForwarded { return answer(.overtaken) }
-            refusal = self.forward(ready, by: forward, settle)
+            if isForwarded { return answer(.overtaken(mayBeDone: false)) }
+            refusal = self.forward(ready, attempt, by: forward, settle)
         } else {
             refusal = writer.post(
                 MutationRequest(
@@ -512,17 +517,17 @@ package final class GraphQLService: Sendable {
         }
         switch refusal {
         case nil: break
-        case .closed?: answer(.stopping)
+        case .closed?: settle(.stopping)
         case .full?:
             let message = "Too many mutations are in progress; this one was not carried out."
-            answer(.refused([ExecutionError(message, code: .overloaded)]))
+            settle(.refused([ExecutionError(message, code: .overloaded)]))
         }
     }
 
     /// Hands a mutation on, and answers when this server's own state has reached the answer's event: whoever asks here
     /// next sees what the mutation did.
     private func forward(
-        _ ready: ReadyRequest, by forward: MutationForwarder,
+        _ ready: ReadyRequest, _ attempt: Attempt, by forward: MutationForwarder,
         _ answer: @escaping @Sendable (Outcome) -> Void
     ) -> MutationsInProgress.Refusal? {
         if let refusal = inProgress.begin(ready.byteCount) { return refusal }
@@ -530,10 +535,13 @@ package final class GraphQLService: Sendable {
             answer(outcome)
             inProgress.end(ready.byteCount)
         }
-        forward(withText(ready.request, of: ready.operation)) { [self] outcome in
-            guard case .executed(let response) = outcome,
-                let cursor = response.cursor.flatMap(StreamCursor.init)
-            else { return settle(outcome) }
+        let handed = HandedMutation(
+            withText(ready.request, of: ready.operation), since: attempt.since,
+            mayBeDone: attempt.mayBeDone)
+        forward(handed) { [self] outcome in
+            guard let cursor = outcome.cursor.flatMap(StreamCursor.init) else {
+                return settle(outcome)
+            }
             let deadline = ContinuousClock.now + Self.patienceOfForwarded
             whenReached(cursor, until: deadline) { settle(outcome) }
         }
@@ -553,6 +561,15 @@ extension GraphQLService {
             if isOver { goOn() } else { whenReached(cursor, until: deadline, goOn) }
         }
     }
+}
+
+/// The tries at one mutation.
+private struct Attempt {
+    let since = ContinuousClock.now
+    /// How often another server has appended meanwhile.
+    var count = 0
+    /// An earlier try may have been carried out.
+    var mayBeDone = false
 }
 
 /// A request whose document is prepared and whose own members have been read, however long they are.

@@ -2,13 +2,30 @@ import GraphQLExecution
 @_spi(Rooms) package import RelayRecords
 import Threads
 
+/// A mutation for the server that appends to the journal.
+package struct HandedMutation: Sendable {
+    package let request: GraphQLRequest
+    /// When it came.
+    package let since: ContinuousClock.Instant
+    /// It was sent to such a server before, which has not answered.
+    package let mayBeDone: Bool
+
+    package init(
+        _ request: GraphQLRequest, since: ContinuousClock.Instant = .now, mayBeDone: Bool = false
+    ) {
+        self.request = request
+        self.since = since
+        self.mayBeDone = mayBeDone
+    }
+}
+
 /// Sends a mutation to the server that appends to the journal.
 ///
 /// The answer is called once: with that server's response, whose cursor says which event it needs, or with what is
 /// known when there is none. `overtaken` means that it may be carried out now, by whoever leads then.
 package typealias MutationForwarder =
     @Sendable (
-        _ request: GraphQLRequest, _ answer: @escaping @Sendable (Outcome) -> Void
+        _ mutation: HandedMutation, _ answer: @escaping @Sendable (Outcome) -> Void
     ) -> Void
 
 /// Which of the servers that share a journal appends to it.

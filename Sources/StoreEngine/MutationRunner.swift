@@ -160,8 +160,8 @@ package struct MutationRunner: Sendable {
         case .answered(let answer):
             guard isSame(answer.fingerprint) else { return Self.reused(id) }
             guard hasSameClaims(answer.fingerprint) else {
-                return Self.refusal(
-                    .alreadyApplied,
+                return refusal(
+                    ofApplied: head,
                     """
                     Mutation "\(id)" was applied before, for the same viewer with other claims, so \
                     its answer is not repeated. Nothing was done.
@@ -170,8 +170,8 @@ package struct MutationRunner: Sendable {
             return .repeats(
                 .executed(Response(bytes: answer.bytes, hasErrors: false)), of: answer.sequence)
         case .applied:
-            return Self.refusal(
-                .alreadyApplied,
+            return refusal(
+                ofApplied: head,
                 """
                 Mutation "\(id)" was applied before, and its answer is no longer kept. Nothing was \
                 done.
@@ -184,6 +184,13 @@ package struct MutationRunner: Sendable {
                 applied. Nothing was done.
                 """)
         }
+    }
+
+    /// - Parameter head: a state that has what the mutation did.
+    private func refusal(ofApplied head: Snapshot, _ message: String) -> End {
+        var error = ExecutionError(message, code: .alreadyApplied)
+        error.cursor = StreamCursor(storeID: storeID, epoch: epoch, sequence: head.sequence).text
+        return .done(.refused([error]))
     }
 
     private static func reused(_ id: MutationID) -> End {

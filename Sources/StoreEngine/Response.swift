@@ -144,8 +144,11 @@ package enum Outcome: Sendable {
     /// A mutation that arrived while the server was stopping; nothing happened. Closing the connection tells
     /// the client to send the mutation again; without a connection to close, this is an error.
     case stopping
-    /// A mutation whose events the journal has refused, because another server appends to it; nothing happened.
-    case overtaken
+    /// A mutation whose events the journal has refused, because another server appends to it, or will.
+    ///
+    /// Nothing happened, unless it was sent before, or somebody else has sent it, and then nobody answered: then it
+    /// may be done.
+    case overtaken(mayBeDone: Bool)
 
     /// The outcome as a separate response.
     package var response: Response {
@@ -154,6 +157,15 @@ package enum Outcome: Sendable {
         case .refused(let errors): Response(refused: errors)
         case .stopping: Response(refused: Self.stoppingErrors)
         case .overtaken: Response(refused: Self.overtakenErrors)
+        }
+    }
+
+    /// Of a state that has what the mutation did.
+    var cursor: String? {
+        switch self {
+        case .executed(let response): response.cursor
+        case .refused(let errors): errors.first?.cursor
+        case .stopping, .overtaken: nil
         }
     }
 
@@ -179,6 +191,30 @@ package enum Outcome: Sendable {
             not known here.
             """, code: .outcomeUnknown)
     ])
+
+    /// The connection to the server that carries out mutations was lost.
+    package static let unknown = Outcome.refused([
+        ExecutionError(
+            """
+            The connection to the server that carries out mutations was lost. Whether this one was carried out is not \
+            known; with the same mutationId it is carried out once.
+            """, code: .outcomeUnknown)
+    ])
+
+    /// What refuses a mutation because of its id: no other attempt has another outcome.
+    private static let codesOfIDs: Set<ErrorCode?> = [
+        .alreadyApplied, .mutationIDReused, .mutationIDTooOld, .outcomeUnknown,
+    ]
+
+    /// What this attempt says of a mutation that may have been carried out by an earlier one: that nothing was changed
+    /// this time says nothing of that.
+    package var ofLaterAttempt: Outcome {
+        switch self {
+        case .executed: self
+        case .refused(let errors) where Self.codesOfIDs.contains(errors.first?.code): self
+        case .refused, .stopping, .overtaken: .unknown
+        }
+    }
 
     package static let overtakenErrors = [
         ExecutionError(

@@ -180,12 +180,17 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         }
         switch server.handler.upgrade(request) {
         case .refuse(let response): refuse(response)
-        case .accept(let handler): handOver(to: handler, request)
+        case .accept(let handler, let queuedBytes):
+            var limits = server.options.limits.session
+            limits.maxQueuedBytes = queuedBytes ?? limits.maxQueuedBytes
+            handOver(to: handler, limits, request)
         }
     }
 
     /// The connection continues as a WebSocket.
-    private func handOver(to handler: any WebSocketHandler, _ request: HTTPRequest) {
+    private func handOver(
+        to handler: any WebSocketHandler, _ limits: WebSocketSession.Limits, _ request: HTTPRequest
+    ) {
         phase = .over
         let deflate = server.agreeOnCompression(with: request)
         let connection = WebSocketConnection(
@@ -193,7 +198,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
             isCompressed: deflate != nil, loop: server.core.loop)
         let session = WebSocketSession(
             stream: stream, role: .server, connection: connection, handler: handler,
-            limits: server.options.limits.session,
+            limits: limits,
             preamble: WebSocketHandshake.answer(to: request, deflate: deflate),
             deflate: deflate
         ) { [unowned server] in

@@ -227,8 +227,8 @@ extension HTTPServerHandler {
 
 /// Whether a client gets the WebSocket connection it asks for.
 package enum UpgradeDecision: Sendable {
-    /// Yes; this handler gets its calls from now on.
-    case accept(any WebSocketHandler)
+    /// Yes; this handler gets its calls from now on. As many bytes may wait for the peer, if not as the server's limit says.
+    case accept(any WebSocketHandler, queuedBytes: Int? = nil)
     /// No; this is the answer, and the connection ends.
     case refuse(HTTPResponse)
 }

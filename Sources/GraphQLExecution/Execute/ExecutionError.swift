@@ -16,6 +16,8 @@ package struct ExecutionError: Error, Hashable, Sendable {
     package var code: ErrorCode?
     /// Identifies the line of the server's log with details that clients must not see: `extensions.id`.
     package var id: String?
+    /// A state that has what the error tells of: `extensions.cursor`.
+    package var cursor: String?
 
     package init(
         _ message: String, code: ErrorCode? = nil, locations: [SourceLocation] = [],
@@ -85,6 +87,7 @@ extension ExecutionError {
         var extensions = JSONObject()
         if let code { extensions["code"] = .string(code.rawValue) }
         if let id { extensions["id"] = .string(id) }
+        if let cursor { extensions["cursor"] = .string(cursor) }
         if !extensions.members.isEmpty { object["extensions"] = .object(extensions) }
         return .object(object)
     }

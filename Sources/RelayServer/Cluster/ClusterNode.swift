@@ -141,7 +141,8 @@ extension Server.Configuration {
         guard let member = store.member else { return nil }
         return LeaderLink(
             on: try IOLoop.start(), key: ClusterKey(member.history.clusterKey),
-            messageBytes: limits.messageBytes, report: { logger.warning("\($0)") })
+            messageBytes: limits.messageBytes,
+            claims: store.schemaService.mentionedClaims, report: { logger.warning("\($0)") })
     }
 
     func makeNode(

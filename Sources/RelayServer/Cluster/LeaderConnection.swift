@@ -19,17 +19,23 @@ final class LeaderConnection: WebSocketHandler, @unchecked Sendable {
 
     let address: ServerAddress
     private let link: LeaderLink
-    private var machine = ClientConnection()
+    private let key: ClusterKey
+    private var machine = ClientConnection(limits: LeaderLink.jsonLimits)
+    private var greeting: NodeGreeting?
     private var connection: WebSocketConnection?
     private var sent: [ClientConnection.Operation: LeaderLink.Handed] = [:]
     private var isEnded = false
 
-    init(to address: ServerAddress, of link: LeaderLink) {
+    init(to address: ServerAddress, of link: LeaderLink, _ key: ClusterKey) {
         self.address = address
         self.link = link
+        self.key = key
     }
 
-    var isReady: Bool { machine.isReady }
+    var isReady: Bool { machine.isReady && greeting != nil }
+
+    /// What the rules of its schema look at, once it is ready.
+    var claims: Set<String> { greeting?.claims ?? [] }
 
     /// Whether something that was sent is not answered.
     var hasSent: Bool { !sent.isEmpty }
@@ -59,10 +65,18 @@ final class LeaderConnection: WebSocketHandler, @unchecked Sendable {
             switch action {
             case .send(let bytes): connection?.send(OutgoingMessage(.text, bytes))
             case .close(let close): connection?.close(code: close.code, reason: close.reason)
-            case .acknowledged: events.append(.ready)
-            case .next(let operation, let payload, _):
+            case .acknowledged(let payload):
+                let greeting = NodeGreeting(payload)
+                if greeting?.proof == key.proof {
+                    self.greeting = greeting
+                    events.append(.ready)
+                } else {
+                    connection?.close(code: 4_403, reason: "Not a server of this cluster")
+                }
+            case .next(let operation, let payload, let extensions):
                 guard let handed = sent.removeValue(forKey: operation) else { break }
-                events.append(.answered(handed, .executed(Response(forwarded: payload))))
+                events.append(
+                    .answered(handed, .executed(Response(forwarded: payload, extensions))))
             case .failed(let operation, let errors):
                 guard let handed = sent.removeValue(forKey: operation) else { break }
                 let errors = errors.map(ExecutionError.init(forwarded:))
@@ -95,7 +109,11 @@ final class LeaderConnection: WebSocketHandler, @unchecked Sendable {
     func drained(_ connection: WebSocketConnection) { link.assumeIsolated { $0.drained() } }
 
     func closed(_ close: WebSocketClose, on connection: WebSocketConnection) {
-        let reason = "The connection was closed: \(close)."
+        let isStranger = machine.isReady && greeting == nil
+        let reason =
+            isStranger
+            ? "There is a server at \(address) that does not belong to the cluster."
+            : "The connection was closed: \(close)."
         link.assumeIsolated { $0.lost(self, because: reason) }
     }
 
@@ -105,11 +123,27 @@ final class LeaderConnection: WebSocketHandler, @unchecked Sendable {
 }
 
 extension Response {
-    /// - Parameter bytes: as the server that leads has made them.
-    fileprivate convenience init(forwarded bytes: [UInt8]) {
-        let json = try? JSONValue(parsing: bytes)
+    /// - Parameters:
+    ///   - bytes: as the server that leads has made them.
+    ///   - extensions: their member of that name.
+    fileprivate convenience init(forwarded bytes: [UInt8], _ extensions: [UInt8]?) {
+        let extensions = extensions.flatMap { try? JSONValue(parsing: $0) }
         self.init(
-            bytes: bytes, hasErrors: json?["errors"] != nil,
-            cursor: json?["extensions"]?["relay"]?["cursor"]?.string)
+            bytes: bytes, hasErrors: Self.hasErrors(bytes),
+            cursor: extensions?["relay"]?["cursor"]?.string)
+    }
+
+    private static func hasErrors(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { buffer in
+            var reader = JSONReader(buffer, limits: LeaderLink.jsonLimits)
+            do throws(JSONError) {
+                try reader.beginObject()
+                while let key = try reader.nextKey() {
+                    if key == "errors" { return true }
+                    try reader.skipValue()
+                }
+            } catch {}
+            return false
+        }
     }
 }

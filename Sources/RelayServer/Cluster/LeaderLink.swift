@@ -20,10 +20,20 @@ actor LeaderLink {
         let payload: JSONObject
         /// It has a mutation id: however often it is sent, it is carried out once.
         let isNamed: Bool
+        /// Somebody asks whose claims rules may look at.
+        let hasViewer: Bool
         let deadline: ContinuousClock.Instant
-        let answer: @Sendable (Outcome) -> Void
         /// It was sent, and may have been carried out.
-        var mayBeDone = false
+        var mayBeDone: Bool
+        /// How often its connection was lost.
+        var losses = 0
+        fileprivate let answer: @Sendable (Outcome) -> Void
+
+        /// Answers it, for the only time.
+        func end(_ outcome: Outcome) { answer(mayBeDone ? outcome.ofLaterAttempt : outcome) }
+
+        /// This server carries it out itself, or hands it over again.
+        func giveBack() { answer(.overtaken(mayBeDone: mayBeDone)) }
     }
 
     /// For how long a mutation waits for a server that leads.
@@ -36,10 +46,16 @@ actor LeaderLink {
     private static let pause: Duration = .milliseconds(100)
     /// How long whoever led before may take to answer what it has.
     private static let farewell: Duration = .seconds(1)
+    /// How often a mutation is sent whose connection is lost: it may be the reason.
+    private static let mostLosses = 10
+    /// For messages between servers. Clients' values, which nest half as deep at most, are nested deeper there, and in
+    /// results.
+    static let jsonLimits = JSONLimits(depth: 1_024)
 
     private let loop: IOLoop
     private let key: ClusterKey
     private let messageBytes: Int
+    private let claims: Set<String>
     private let patience: Duration
     private let report: @Sendable (String) -> Void
 
@@ -74,14 +90,16 @@ actor LeaderLink {
     ///   - loop: of its own; stopped by ``stop()``.
     ///   - key: what the servers of the cluster share.
     ///   - messageBytes: the most that a server takes in one message.
+    ///   - claims: those that viewers have here: what the rules of this server's schema look at.
     ///   - report: told in sentences what an operator should know.
     init(
-        on loop: IOLoop, key: ClusterKey, messageBytes: Int, patience: Duration = patience,
-        report: @escaping @Sendable (String) -> Void
+        on loop: IOLoop, key: ClusterKey, messageBytes: Int, claims: Set<String>,
+        patience: Duration = patience, report: @escaping @Sendable (String) -> Void
     ) {
         self.loop = loop
         self.key = key
         self.messageBytes = messageBytes
+        self.claims = claims
         self.patience = patience
         self.report = report
     }
@@ -90,8 +108,9 @@ actor LeaderLink {
 
     /// Takes a mutation. It is `overtaken` if this server leads before another one has it.
     nonisolated func forward(
-        _ request: GraphQLRequest, _ answer: @escaping @Sendable (Outcome) -> Void
+        _ mutation: HandedMutation, _ answer: @escaping @Sendable (Outcome) -> Void
     ) {
+        let request = mutation.request
         let payload = request.forwarded
         let byteCount = JSONValue.object(payload).bytes.count
         guard byteCount + Self.envelopeBytes <= messageBytes else {
@@ -102,15 +121,16 @@ actor LeaderLink {
             return answer(.refused([ExecutionError(message, code: .limitExceeded)]))
         }
         let isNamed = !(request.extensions["relay"]?["mutationId"] ?? .null).isNull
-        let deadline = ContinuousClock.now + patience
-        let isTaken = post { link in
+        let isTaken = post { [patience] link in
             link.count += 1
             link.take(
                 Handed(
-                    number: link.count, payload: payload, isNamed: isNamed, deadline: deadline,
+                    number: link.count, payload: payload, isNamed: isNamed,
+                    hasViewer: request.identity.viewer != nil,
+                    deadline: mutation.since + patience, mayBeDone: mutation.mayBeDone,
                     answer: answer))
         }
-        if !isTaken { answer(.stopping) }
+        if !isTaken { answer(mutation.mayBeDone ? .unknown : .stopping) }
     }
 
     /// ``forward(_:_:)``, for the service.
@@ -130,7 +150,7 @@ actor LeaderLink {
             link.isLeading = true
             link.leader = nil
             link.leaveCurrent()
-            while let handed = link.popNext() { handed.answer(.overtaken) }
+            while let handed = link.popNext() { handed.giveBack() }
         }
     }
 
@@ -140,9 +160,7 @@ actor LeaderLink {
             link.hasFailed = true
             link.leader = nil
             link.leaveCurrent()
-            while let handed = link.popNext() {
-                handed.answer(handed.mayBeDone ? .unknown : .leaderless)
-            }
+            while let handed = link.popNext() { handed.end(.leaderless) }
         }
     }
 
@@ -152,9 +170,7 @@ actor LeaderLink {
             link.isStopped = true
             link.leader = nil
             for connection in link.connections { link.end(connection) }
-            while let handed = link.popNext() {
-                handed.answer(handed.mayBeDone ? .unknown : .stopping)
-            }
+            while let handed = link.popNext() { handed.end(.stopping) }
         }
         await loop.stop()
     }
@@ -169,17 +185,17 @@ actor LeaderLink {
     // MARK: What waits
 
     private func take(_ handed: Handed) {
-        if isStopped { return handed.answer(.stopping) }
-        if isLeading { return handed.answer(.overtaken) }
-        if hasFailed { return handed.answer(.leaderless) }
+        if isStopped { return handed.end(.stopping) }
+        if isLeading { return handed.giveBack() }
+        if hasFailed { return handed.end(.leaderless) }
         waiting.append(handed)
         goOn()
     }
 
     /// A mutation comes back: it was not carried out, or has an id.
     private func takeBack(_ handed: Handed) {
-        if isLeading { return handed.answer(.overtaken) }
-        if hasFailed { return handed.answer(handed.mayBeDone ? .unknown : .leaderless) }
+        if isLeading { return handed.giveBack() }
+        if hasFailed { return handed.end(.leaderless) }
         returned.append(handed)
     }
 
@@ -199,6 +215,10 @@ actor LeaderLink {
         while leader != nil, !isPausing, probe == nil, let current, current.isReady,
             current.hasRoom(for: Self.windowBytes), let handed = popNext()
         {
+            if handed.hasViewer, !current.claims.isSubset(of: claims) {
+                handed.end(.unknownClaims(current.claims.subtracting(claims)))
+                continue
+            }
             if isProbing { sendAlone(handed.number) }
             perform(current.send(handed), on: current)
         }
@@ -235,7 +255,7 @@ actor LeaderLink {
         var inTime = FIFO<Handed>()
         while !again.isEmpty || !returned.isEmpty, let handed = popNext() {
             if handed.deadline <= now {
-                handed.answer(handed.mayBeDone ? .unknown : .leaderless)
+                handed.end(.leaderless)
             } else {
                 inTime.append(handed)
             }
@@ -244,7 +264,7 @@ actor LeaderLink {
         // They came in the order of their deadlines, as good as.
         while let handed = waiting.first, handed.deadline <= now {
             _ = waiting.popFirst()
-            handed.answer(.leaderless)
+            handed.end(.leaderless)
         }
     }
 
@@ -289,7 +309,7 @@ actor LeaderLink {
 
     private func connect() {
         guard let leader, current == nil, !isPausing, !isStopped else { return }
-        let connection = LeaderConnection(to: leader, of: self)
+        let connection = LeaderConnection(to: leader, of: self, key)
         current = connection
         var address = leader
         address.path = Front.path
@@ -297,6 +317,8 @@ actor LeaderLink {
             subprotocols: [GraphQLSocket.subprotocol], headers: key.headers)
         options.connectTimeout = .seconds(3)
         options.keepAlive = .seconds(3)
+        // Whoever leads has bounds on its results.
+        options.maxMessageBytes = .max
         // At its window, one more message is put in.
         options.maxQueuedBytes = Self.windowBytes + messageBytes + Self.envelopeBytes
         Task { [options, loop] in
@@ -344,7 +366,7 @@ actor LeaderLink {
                 send()
             case .answered(let handed, let outcome):
                 if handed.number == probe { (isProbing, probe) = (false, nil) }
-                handed.answer(outcome)
+                handed.end(outcome)
             case .doesNotLead(let handed):
                 // Nothing was changed. Who leads will be known soon.
                 if handed.number == probe { probe = nil }
@@ -356,7 +378,12 @@ actor LeaderLink {
             case .interrupted(var handed):
                 if handed.number == probe { probe = nil }
                 handed.mayBeDone = true
-                if handed.isNamed { takeBack(handed) } else { handed.answer(.unknown) }
+                handed.losses += 1
+                if handed.isNamed, handed.losses < Self.mostLosses {
+                    takeBack(handed)
+                } else {
+                    handed.end(.unknown)
+                }
             }
         }
     }
@@ -375,18 +402,18 @@ actor LeaderLink {
 }
 
 extension Outcome {
-    /// Whether it was carried out is not known.
-    fileprivate static let unknown = Outcome.refused([
-        ExecutionError(
-            """
-            The connection to the server that carries out mutations was lost. Whether this one was carried out is not \
-            known; with the same mutationId it is carried out once.
-            """, code: .outcomeUnknown)
-    ])
-
     fileprivate static let leaderless = Outcome.refused([
         ExecutionError(
             "No server of the cluster carries out mutations at the moment. Nothing was changed; try again later.",
             code: .overloaded)
     ])
+
+    /// Rules that look at claims would take a viewer for one who has none.
+    fileprivate static func unknownClaims(_ claims: Set<String>) -> Outcome {
+        let message = """
+            The server that carries out mutations has rules on claims that this server's schema does not know: \
+            \(claims.sorted().joined(separator: ", ")). Nothing was changed; try again later, or at another server.
+            """
+        return .refused([ExecutionError(message, code: .overloaded)])
+    }
 }

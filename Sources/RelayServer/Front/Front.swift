@@ -70,7 +70,8 @@ final class Front: HTTPServerHandler {
             node.key.isShown(in: request.headers)
         {
             return .accept(
-                socket(for: request, .admitted(.unrestricted), isOfNode: true, .ofNodes))
+                socket(for: request, .admitted(.unrestricted), node: node.key, .ofNodes),
+                queuedBytes: SocketLimits.queuedBytesOfNodes)
         }
         guard hosts.admits(request) else { return .refuse(Self.foreignHost) }
         guard request.path == Self.path else {
@@ -102,13 +103,13 @@ final class Front: HTTPServerHandler {
     }
 
     private func socket(
-        for request: HTTPRequest, _ decision: Authentication.Decision, isOfNode: Bool = false,
+        for request: HTTPRequest, _ decision: Authentication.Decision, node: ClusterKey? = nil,
         _ limits: SocketLimits
     ) -> GraphQLSocket {
         let peer = request.peerAddress
         let socket = GraphQLSocket(
             service, on: loop, authentication: authentication, decision: decision,
-            isOfNode: isOfNode, handshake: request.headers,
+            node: node, handshake: request.headers,
             mayBeNobody: hosts.admitsWithoutToken(request), limits: limits
         ) { [progress, ended] socket, close in
             progress.remove(socket)

@@ -49,8 +49,8 @@ final class GraphQLSocket: WebSocketHandler {
     /// The headers of the handshake, if they matter later on.
     private let handshake: HTTPHeaders
     private let mayBeNobody: Bool
-    /// The client is another server of the cluster, and hands mutations on.
-    private let isOfNode: Bool
+    /// The client is another server of the cluster, which has shown this key, and hands mutations on.
+    private let node: ClusterKey?
     private let limits: SocketLimits
     private let expiry: TokenExpiry
     private let state: Lock<State>
@@ -62,7 +62,7 @@ final class GraphQLSocket: WebSocketHandler {
     ///   - onClose: called when the connection is gone.
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
-        decision: Authentication.Decision, isOfNode: Bool = false, handshake: HTTPHeaders = [:],
+        decision: Authentication.Decision, node: ClusterKey? = nil, handshake: HTTPHeaders = [:],
         mayBeNobody: Bool = false, limits: SocketLimits,
         onClose: @escaping @Sendable (GraphQLSocket, WebSocketClose) -> Void
     ) {
@@ -70,7 +70,7 @@ final class GraphQLSocket: WebSocketHandler {
         self.loop = loop
         self.authentication = authentication
         self.mayBeNobody = mayBeNobody
-        self.isOfNode = isOfNode
+        self.node = node
         self.handshake = authentication.looksAtHandshakes ? handshake : [:]
         self.limits = limits
         self.onClose = onClose
@@ -80,6 +80,10 @@ final class GraphQLSocket: WebSocketHandler {
                 decision: decision, backlog: MissedBacklog(limit: limits.streamQueueBytes),
                 pace: RequestPace(limits)))
     }
+
+    private var isOfNode: Bool { node != nil }
+
+    private var jsonLimits: JSONLimits { isOfNode ? LeaderLink.jsonLimits : JSONLimits() }
 
     // MARK: The socket
 
@@ -93,7 +97,7 @@ final class GraphQLSocket: WebSocketHandler {
     func received(_ message: WebSocketMessage, on connection: WebSocketConnection) {
         guard message.kind == .text else { return perform { $0.receiveBinary() } }
         guard message.bytes.count > ServerConnection.shortMessageBytes else {
-            let received = ReceivedMessage(message.bytes)
+            let received = ReceivedMessage(message.bytes, jsonLimits)
             return perform { $0.receive(received) }
         }
         guard state.withLock({ $0.machine.isReady }) else {
@@ -102,7 +106,7 @@ final class GraphQLSocket: WebSocketHandler {
         // Off the loop, which others wait for. What follows waits in the connection.
         follow(state.withLock { $0.pace.beginReading() })
         Task.detached {
-            let received = ReceivedMessage(message.bytes)
+            let received = ReceivedMessage(message.bytes, self.jsonLimits)
             self.onLoop { socket in
                 socket.perform { $0.receive(received) }
                 socket.follow(socket.state.withLock { $0.pace.endReading() })
@@ -189,7 +193,10 @@ final class GraphQLSocket: WebSocketHandler {
         return state.withLock { state in
             state.decision = decision
             guard case .admitted = decision, !expiry.isOver else { return state.machine.refuse() }
-            return state.machine.accept()
+            let greeting = node.map {
+                NodeGreeting(proof: $0.proof, claims: service.mentionedClaims)
+            }
+            return state.machine.accept(payload: greeting?.payload)
         }
     }
 
@@ -492,13 +499,17 @@ final class GraphQLSocket: WebSocketHandler {
             perform { $0.complete(operation) }
         case .refused(let errors):
             fail(operation, errors)
-        case .stopping, .overtaken:
-            if isOfNode {
-                fail(operation, [.notLeading])
-            } else if case .overtaken = outcome {
-                fail(operation, Outcome.overtakenErrors)
-            }
-        // As in `start`: otherwise the end of the connection is the answer.
+        case .overtaken(mayBeDone: true) where isOfNode:
+            // No answer: the other server does not know what became of it.
+            follow(state.withLock { $0.pace.end(operation.byteCount) })
+            perform { $0.complete(operation) }
+        case .stopping where isOfNode, .overtaken where isOfNode:
+            fail(operation, [.notLeading])
+        case .overtaken:
+            fail(operation, Outcome.overtakenErrors)
+        case .stopping:
+            // As in `start`: the end of the connection is the answer.
+            break
         }
     }
 

@@ -18,15 +18,20 @@ struct SocketLimits: Sendable {
 }
 
 extension SocketLimits {
-    /// For other servers of the cluster, which send what they have accepted from their clients.
+    /// For other servers of the cluster. They send what they have accepted from all their clients, which they count, as
+    /// this one counts what it carries out: their connection is not limited once more. It is read from unless many
+    /// answers wait for it.
     static let ofNodes: SocketLimits = {
         var limits = SocketLimits()
-        limits.operations = 65_536
-        limits.operationBytes = 64 << 20
-        limits.requestsInProgress = 65_536
+        limits.operations = .max
+        limits.operationBytes = .max
+        limits.requestsInProgress = .max
         limits.streamQueueBytes = 16 << 20
         return limits
     }()
+
+    /// Bytes that may wait for another server: answers to what it has sent before it was no longer read from.
+    static let queuedBytesOfNodes = 256 << 20
 }
 
 /// Decides when to read from a peer, which may ask for more than there is to be done at a time. Pure.

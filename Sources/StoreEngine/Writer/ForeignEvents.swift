@@ -55,7 +55,7 @@ struct ForeignEvents {
             publication = .revoked(revocation, head)
         case .schema:
             schemaChanges.append(event.sequence)
-            publication = nil
+            publication = .schemaChanged(head)
         default:
             publication = Commit(
                 replaying: event, intent, changes, service: service, snapshot: head

@@ -118,9 +118,12 @@ final class MutationWriter: Sendable {
         goOn()
     }
 
-    /// Answers repeated mutations: they have ids, and wait for handlers whose mutations are revoked.
+    /// Answers repeated mutations: they have ids, and wait for handlers. Those mutations are revoked, unless this server
+    /// appends again before.
     private func releaseJoined() {
-        for request in head.withLock({ $0.releaseJoined() }) { request.answer(.overtaken) }
+        for request in head.withLock({ $0.releaseJoined() }) {
+            request.answer(.overtaken(mayBeDone: true))
+        }
     }
 
     /// Nothing is on its way to the journal, and nothing will be before ``takeOver(from:)``.
@@ -143,7 +146,7 @@ final class MutationWriter: Sendable {
     private func turnAway(_ messages: ArraySlice<WriterTurn.Message>) {
         for message in messages {
             switch message {
-            case .begin(let request): request.answer(.overtaken)
+            case .begin(let request): request.answer(.overtaken(mayBeDone: false))
             case .end(let ongoing, _):
                 let isAside = working.withLock { working in
                     if gate.isAside { working.remove(ongoing.pending.sequence) }
@@ -251,7 +254,11 @@ final class MutationWriter: Sendable {
             case .retry(let request): post(.begin(request))
             case .start(let ongoing):
                 // Whoever leads now revokes it.
-                if gate.isAside { ongoing.request.answer(.overtaken) } else { start(ongoing) }
+                if gate.isAside {
+                    ongoing.request.answer(.overtaken(mayBeDone: false))
+                } else {
+                    start(ongoing)
+                }
             case .ended: break
             }
         }
@@ -357,7 +364,7 @@ extension Outcome {
         case .overtaken where ofHandler: self = .handlerOvertaken
         case .busy where ofHandler, .backlogFull where ofHandler: self = .handlerUnwritten
         case .storageFull: self = .refused([.storageFull])
-        case .overtaken: self = .overtaken
+        case .overtaken: self = .overtaken(mayBeDone: false)
         case .busy, .backlogFull:
             let message =
                 "The log takes no more at the moment. Nothing was changed; try again later."

@@ -28,9 +28,24 @@ package struct PendingHead {
     /// The base of a turn.
     struct Base: Sendable {
         let snapshot: Snapshot
-        /// Intents no longer being worked on, whose end could not be written.
-        let abandoned: [UInt64]
+        let abandoned: [Abandoned]
         fileprivate let generation: Int
+    }
+
+    /// A mutation that nobody works on, and that is not ended.
+    struct Abandoned: Sendable {
+        let intent: UInt64
+        /// Why it is revoked.
+        let reason: String
+
+        fileprivate static func unwritten(_ intent: UInt64) -> Abandoned {
+            Abandoned(intent: intent, reason: "The response could not be written.")
+        }
+
+        fileprivate static func leftBehind(_ intent: UInt64) -> Abandoned {
+            Abandoned(
+                intent: intent, reason: "Another server took over while its handler waited.")
+        }
     }
 
     private(set) var snapshot: Snapshot
@@ -40,7 +55,7 @@ package struct PendingHead {
     private var waiting = FIFO<(sequence: UInt64, promise: Promise)>()
     /// Repeated mutations whose first request is waiting for its handler, by the sequence of its intent.
     private var joined: [UInt64: [MutationRequest]] = [:]
-    private var abandoned: [UInt64] = []
+    private var abandoned: [Abandoned] = []
     /// The number of repeats that may wait for one handler, so that clients that keep repeating leave room
     /// for others.
     package static let joinLimit = 16
@@ -122,6 +137,7 @@ package struct PendingHead {
         let failed = discard(base)
         (self.snapshot, durable) = (snapshot, snapshot)
         abandoned = snapshot.pending.map(\.sequence).filter { !working.contains($0) }
+            .map(Abandoned.leftBehind)
         return failed
     }
 
@@ -142,7 +158,7 @@ package struct PendingHead {
             switch promise {
             case .answer(let request, _), .retry(let request): failed.append(request)
             case .start(let ongoing): failed.append(ongoing.request)
-            case .ended(let intent): abandoned.append(intent)
+            case .ended(let intent): abandoned.append(.unwritten(intent))
             }
         }
         // If an intent never became durable, the requests that joined it fail too.

@@ -43,7 +43,7 @@ struct WriterTurn: Sendable {
     init(_ runner: MutationRunner, on base: PendingHead.Base) {
         self.runner = runner
         head = base.snapshot
-        for intent in base.abandoned { revoke(intent) }
+        for abandoned in base.abandoned { revoke(abandoned) }
     }
 
     /// Carries out the first message in any case, then more until events and answers reach the byte limit. A
@@ -129,13 +129,14 @@ struct WriterTurn: Sendable {
         steps[last].expected = .current(ExpectedState(of: head))
     }
 
-    private mutating func revoke(_ intent: UInt64) {
+    private mutating func revoke(_ abandoned: PendingHead.Abandoned) {
+        let intent = abandoned.intent
         guard head.pending.contains(where: { $0.sequence == intent }) else { return }
         var snapshot = head
         snapshot.revoke(intent)
-        let reason = "The response could not be written."
         append(
-            .revoked(Revocation(mutation: intent, reason: reason), snapshot), runner.inputs.now())
+            .revoked(Revocation(mutation: intent, reason: abandoned.reason), snapshot),
+            runner.inputs.now())
         note(.promise(.ended(intent)))
     }
 }
@@ -148,6 +149,7 @@ extension Publication {
         case .commit(let commit): [.mutation(commit.intent), .response(commit.response)]
         case .began(let pending, _): [.mutation(pending.intent)]
         case .revoked(let revocation, _): [.revocation(revocation)]
+        case .schemaChanged: []
         }
     }
 }

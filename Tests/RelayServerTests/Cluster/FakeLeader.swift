@@ -11,6 +11,8 @@ final class FakeLeader: HTTPServerHandler {
     enum Behaviour: Sendable {
         /// Answers with a cursor's sequence, counting from 1.
         case execute
+        /// Answers with this result.
+        case answer(JSONObject)
         /// Answers with these errors.
         case fail([JSONValue])
         /// Takes it, and breaks the connection off.
@@ -35,17 +37,24 @@ final class FakeLeader: HTTPServerHandler {
 
     private let state: Lock<State>
 
-    private init(_ behaviour: Behaviour) { state = Lock(State(behaviour: behaviour)) }
+    /// What it says when it lets somebody in.
+    fileprivate let greeting: JSONObject?
+
+    private init(_ behaviour: Behaviour, _ greeting: JSONObject?) {
+        state = Lock(State(behaviour: behaviour))
+        self.greeting = greeting
+    }
 
     /// Serves while `body` runs.
     static func run(
-        _ behaviour: Behaviour,
+        _ behaviour: Behaviour, greeting: JSONObject?,
         _ body: (_ leader: FakeLeader, _ address: ServerAddress) async throws -> Void
     ) async throws {
-        let leader = FakeLeader(behaviour)
+        let leader = FakeLeader(behaviour, greeting)
         let loop = try IOLoop.start()
         do {
-            let options = HTTPServer.Options(subprotocols: [GraphQLSocket.subprotocol])
+            var options = HTTPServer.Options(subprotocols: [GraphQLSocket.subprotocol])
+            options.limits.queuedBytes = 256 << 20
             let server = try await HTTPServer.start(options, on: loop, handler: leader)
             try await body(leader, ServerAddress(host: "127.0.0.1", port: server.port))
         } catch {
@@ -102,12 +111,15 @@ private final class FakeSocket: WebSocketHandler {
     func opened(_ connection: WebSocketConnection) {}
 
     func received(_ message: WebSocketMessage, on connection: WebSocketConnection) {
-        var actions = machine.withLock { $0.receive(message.bytes) }[...]
+        var actions = machine.withLock {
+            $0.receive(ReceivedMessage(message.bytes, LeaderLink.jsonLimits))
+        }[...]
         while let action = actions.popFirst() {
             switch action {
             case .send(let bytes): connection.send(OutgoingMessage(.text, bytes))
             case .close(let close): connection.close(code: close.code, reason: close.reason)
-            case .authenticate: actions += machine.withLock { $0.accept() }
+            case .authenticate:
+                actions += machine.withLock { $0.accept(payload: leader.greeting) }
             case .start(let operation, let payload):
                 actions += start(operation, payload, connection)
             case .pinged, .stop: break
@@ -127,6 +139,9 @@ private final class FakeSocket: WebSocketHandler {
                 "data": ["done": .int(Int64(number))],
                 "extensions": ["relay": ["cursor": .string(cursor)]],
             ]
+            let next = ServerMessage.next(id: operation.id, payload: result).bytes
+            return [.send(next)] + machine.withLock { $0.complete(operation) }
+        case .answer(let result):
             let next = ServerMessage.next(id: operation.id, payload: result).bytes
             return [.send(next)] + machine.withLock { $0.complete(operation) }
         case .fail(let errors): return machine.withLock { $0.error(operation, errors) }

@@ -11,6 +11,7 @@ import WebSocketIO
 /// Mutations on their way to the server that leads.
 @Suite(.bounded) struct LeaderLinkTests {
     private static let key = [UInt8](repeating: 7, count: 32)
+    private static let greeting = NodeGreeting(proof: ClusterKey(key).proof, claims: ["roles"])
 
     private static func mutation(
         _ text: String, id: String? = nil, identity: Identity = .unrestricted
@@ -20,16 +21,24 @@ import WebSocketIO
         return request
     }
 
+    private static func handed(
+        _ text: String, id: String? = nil, identity: Identity = .unrestricted,
+        mayBeDone: Bool = false
+    ) -> HandedMutation {
+        HandedMutation(mutation(text, id: id, identity: identity), mayBeDone: mayBeDone)
+    }
+
     /// Runs with a link, and stops it.
     private func with(
         _ behaviour: FakeLeader.Behaviour, messageBytes: Int = 1 << 20,
-        patience: Duration = LeaderLink.patience,
+        patience: Duration = LeaderLink.patience, greeting: NodeGreeting? = greeting,
+        report: @escaping @Sendable (String) -> Void = { _ in },
         _ body: (LeaderLink, FakeLeader, ServerAddress) async throws -> Void
     ) async throws {
-        try await FakeLeader.run(behaviour) { leader, address in
+        try await FakeLeader.run(behaviour, greeting: greeting?.payload) { leader, address in
             let link = LeaderLink(
                 on: try IOLoop.start(), key: ClusterKey(Self.key), messageBytes: messageBytes,
-                patience: patience, report: { _ in })
+                claims: ["roles"], patience: patience, report: report)
             do {
                 try await body(link, leader, address)
             } catch {
@@ -43,7 +52,7 @@ import WebSocketIO
     private func outcome(
         of request: GraphQLRequest, by link: LeaderLink
     ) async throws -> Outcome {
-        try await answer("the outcome") { link.forward(request, $0) }
+        try await answer("the outcome") { link.forward(HandedMutation(request), $0) }
     }
 
     @Test func itIsHandedOnWithWhoAsks() async throws {
@@ -88,7 +97,7 @@ import WebSocketIO
         try await with(.execute) { link, leader, address in
             let answers = (0..<300).map { number in
                 let answer = AnsweredOnce()
-                link.forward(Self.mutation("mutation { m\(number) }")) { answer.take($0) }
+                link.forward(Self.handed("mutation { m\(number) }")) { answer.take($0) }
                 return answer
             }
             link.follow(address)
@@ -105,14 +114,134 @@ import WebSocketIO
         try await with(.cut) { link, leader, address in
             link.follow(address)
             let named = AnsweredOnce()
-            link.forward(Self.mutation("mutation { m }", id: "c:1")) { named.take($0) }
+            link.forward(Self.handed("mutation { m }", id: "c:1")) { named.take($0) }
             try await eventually("it has been sent twice") { leader.taken.count > 1 ? true : nil }
             let plain = try await outcome(of: Self.mutation("mutation { n }"), by: link)
             #expect(plain.codes == [.outcomeUnknown])
             leader.behave(.execute)
             #expect(try await named.value.executed != nil)
             let plainOnes = leader.taken.filter { $0.payload["query"] == "mutation { n }" }
+            // It was sent once, or had no connection to be sent on.
             #expect(plainOnes.count <= 1)
+        }
+    }
+
+    /// "Nothing was changed" says nothing of the first time.
+    @Test(arguments: [ErrorCode.overloaded, .limitExceeded, .behind, .forbidden])
+    func whatIsRefusedAfterItWasLostMayBeDone(_ code: ErrorCode) async throws {
+        try await with(.cut) { link, leader, address in
+            link.follow(address)
+            let named = AnsweredOnce()
+            link.forward(Self.handed("mutation { m }", id: "c:1")) { named.take($0) }
+            try await eventually("it has been sent") { leader.taken.isEmpty ? nil : true }
+            leader.behave(.fail([ExecutionError("Nothing was changed.", code: code).json]))
+            #expect(try await named.value.codes == [.outcomeUnknown])
+            // What has not been lost is told as it is.
+            let plain = try await outcome(of: Self.mutation("mutation { n }"), by: link)
+            #expect(plain.codes == [code])
+        }
+    }
+
+    @Test(arguments: [ErrorCode.alreadyApplied, .mutationIDReused, .mutationIDTooOld])
+    func whatIsKnownByTheIDIsTold(_ code: ErrorCode) async throws {
+        try await with(.cut) { link, leader, address in
+            link.follow(address)
+            let named = AnsweredOnce()
+            link.forward(Self.handed("mutation { m }", id: "c:1")) { named.take($0) }
+            try await eventually("it has been sent") { leader.taken.isEmpty ? nil : true }
+            leader.behave(.fail([ExecutionError("The id.", code: code).json]))
+            #expect(try await named.value.codes == [code])
+        }
+    }
+
+    @Test func whatMayBeDoneBeforeItCameStaysSo() async throws {
+        try await with(.hang, patience: .milliseconds(1)) { link, _, _ in
+            let late = AnsweredOnce()
+            link.forward(Self.handed("mutation { m }", id: "c:1", mayBeDone: true)) {
+                late.take($0)
+            }
+            let told = try await late.value
+            #expect(told.codes == [.outcomeUnknown])
+            link.lead()
+            let next = AnsweredOnce()
+            link.forward(Self.handed("mutation { m }", id: "c:1", mayBeDone: true)) {
+                next.take($0)
+            }
+            let outcome = try await next.value
+            #expect(outcome.isOvertaken(mayBeDone: true))
+        }
+    }
+
+    /// It may be why the connection is lost, for everybody.
+    @Test func whatIsLostAgainAndAgainIsGivenUp() async throws {
+        try await with(.cut) { link, leader, address in
+            link.follow(address)
+            let named = AnsweredOnce()
+            link.forward(Self.handed("mutation { m }", id: "c:1")) { named.take($0) }
+            #expect(try await named.value.codes == [.outcomeUnknown])
+            #expect(leader.taken.count == 10)
+            leader.behave(.execute)
+            let next = try await outcome(of: Self.mutation("mutation { n }"), by: link)
+            #expect(next.executed != nil)
+        }
+    }
+
+    @Test(arguments: [nil, NodeGreeting(proof: ClusterKey([1]).proof, claims: [])])
+    func nothingIsHandedToAStranger(_ greeting: NodeGreeting?) async throws {
+        let reports = Lock<[String]>([])
+        try await with(
+            .execute, patience: .seconds(1), greeting: greeting,
+            report: { text in reports.withLock { $0.append(text) } }
+        ) { link, leader, address in
+            link.follow(address)
+            let refused = try await outcome(of: Self.mutation("mutation { m }"), by: link)
+            #expect(refused.codes == [.overloaded])
+            #expect(leader.taken.isEmpty)
+            let told = reports.withLock { $0 }
+            #expect(told.count == 1 && told[0].contains("does not belong to the cluster"))
+        }
+    }
+
+    /// Its rules would take the viewer for one who has no such claim.
+    @Test func nobodyIsJudgedByClaimsThatAreNotHandedOn() async throws {
+        let newer = NodeGreeting(proof: ClusterKey(Self.key).proof, claims: ["roles", "suspended"])
+        try await with(.execute, greeting: newer) { link, leader, address in
+            link.follow(address)
+            let viewer = Identity.viewer(Viewer(id: "u1"))
+            let refused = try await outcome(
+                of: Self.mutation("mutation { m }", identity: viewer), by: link)
+            #expect(refused.codes == [.overloaded])
+            #expect(leader.taken.isEmpty)
+            let nobody = try await outcome(
+                of: Self.mutation("mutation { m }", identity: .nobody), by: link)
+            #expect(nobody.executed != nil)
+        }
+    }
+
+    /// What clients may send and get is nested deeper in the messages between servers.
+    @Test func deepValuesGoBothWays() async throws {
+        var value = JSONValue.int(1)
+        for _ in 0..<510 { value = .array([value]) }
+        var result = value
+        for _ in 0..<200 { result = ["field": result] }
+        let request = GraphQLRequest(query: "mutation { m }", variables: ["x": value])
+        try await with(.answer(["data": result])) { [result] link, leader, address in
+            link.follow(address)
+            let response = try #require(try await outcome(of: request, by: link).executed)
+            let text = JSONValue.object(["data": result]).text
+            #expect(String(decoding: response.bytes, as: UTF8.self) == text)
+            #expect(leader.taken.first?.payload["variables"]?["x"] == value)
+        }
+    }
+
+    /// Whoever leads has bounds on its results.
+    @Test func aLongAnswerLeavesTheConnection() async throws {
+        let text = String(repeating: "x", count: 65 << 20)
+        try await with(.answer(["data": .string(text)])) { link, leader, address in
+            link.follow(address)
+            let response = try #require(
+                try await outcome(of: Self.mutation("mutation { m }"), by: link).executed)
+            #expect(response.bytes.count == text.utf8.count + 11)
         }
     }
 
@@ -123,7 +252,7 @@ import WebSocketIO
         try await with(.fail([refusal])) { link, leader, address in
             link.follow(address)
             let answer = AnsweredOnce()
-            link.forward(Self.mutation("mutation { m }")) { answer.take($0) }
+            link.forward(Self.handed("mutation { m }")) { answer.take($0) }
             try await eventually("it has been sent twice") { leader.taken.count > 1 ? true : nil }
             leader.behave(.execute)
             #expect(try await answer.value.executed != nil)
@@ -136,11 +265,11 @@ import WebSocketIO
         try await with(.hang) { link, leader, address in
             link.follow(address)
             let long = AnsweredOnce()
-            link.forward(Self.mutation("mutation { long }", id: "c:1")) { long.take($0) }
+            link.forward(Self.handed("mutation { long }", id: "c:1")) { long.take($0) }
             try await eventually("it is there") { leader.taken.count == 1 ? true : nil }
             leader.behave(.fail([refusal]))
             let other = AnsweredOnce()
-            link.forward(Self.mutation("mutation { m }")) { other.take($0) }
+            link.forward(Self.handed("mutation { m }")) { other.take($0) }
             try await eventually("it has been asked") { leader.taken.count > 1 ? true : nil }
             leader.behave(.execute)
             #expect(try await other.value.executed != nil)
@@ -151,10 +280,10 @@ import WebSocketIO
     @Test func whoLedBeforeMayAnswer() async throws {
         let refusal: JSONValue = ["message": "No.", "extensions": ["code": "NOT_LEADING"]]
         try await with(.later([refusal])) { link, first, address in
-            try await FakeLeader.run(.execute) { second, other in
+            try await FakeLeader.run(.execute, greeting: Self.greeting.payload) { second, other in
                 link.follow(address)
                 let plain = AnsweredOnce()
-                link.forward(Self.mutation("mutation { m }")) { plain.take($0) }
+                link.forward(Self.handed("mutation { m }")) { plain.take($0) }
                 try await eventually("it is there") { first.taken.count == 1 ? true : nil }
                 link.follow(other)
                 first.answerLater()
@@ -183,11 +312,11 @@ import WebSocketIO
     /// A server that hangs is left when another one leads.
     @Test func anotherLeaderGetsWhatHasAnID() async throws {
         try await with(.hang) { link, first, address in
-            try await FakeLeader.run(.execute) { second, other in
+            try await FakeLeader.run(.execute, greeting: Self.greeting.payload) { second, other in
                 link.follow(address)
                 let (named, plain) = (AnsweredOnce(), AnsweredOnce())
-                link.forward(Self.mutation("mutation { m }", id: "c:1")) { named.take($0) }
-                link.forward(Self.mutation("mutation { n }")) { plain.take($0) }
+                link.forward(Self.handed("mutation { m }", id: "c:1")) { named.take($0) }
+                link.forward(Self.handed("mutation { n }")) { plain.take($0) }
                 try await eventually("both are there") { first.taken.count == 2 ? true : nil }
                 link.follow(other)
                 #expect(try await plain.value.codes == [.outcomeUnknown])
@@ -201,13 +330,14 @@ import WebSocketIO
         try await with(.hang) { link, leader, address in
             link.follow(address)
             let (named, plain) = (AnsweredOnce(), AnsweredOnce())
-            link.forward(Self.mutation("mutation { m }", id: "c:1")) { named.take($0) }
-            link.forward(Self.mutation("mutation { n }")) { plain.take($0) }
+            link.forward(Self.handed("mutation { m }", id: "c:1")) { named.take($0) }
+            link.forward(Self.handed("mutation { n }")) { plain.take($0) }
             try await eventually("both are there") { leader.taken.count == 2 ? true : nil }
             link.lead()
-            #expect(try await named.value.isOvertaken)
+            #expect(try await named.value.isOvertaken(mayBeDone: true))
             #expect(try await plain.value.codes == [.outcomeUnknown])
-            #expect(try await outcome(of: Self.mutation("mutation { o }"), by: link).isOvertaken)
+            let new = try await outcome(of: Self.mutation("mutation { o }"), by: link)
+            #expect(new.isOvertaken(mayBeDone: false))
         }
     }
 
@@ -240,10 +370,10 @@ import WebSocketIO
         let answers = [AnsweredOnce(), AnsweredOnce()]
         try await with(.hang) { link, leader, address in
             link.follow(address)
-            link.forward(Self.mutation("mutation { m }", id: "c:1")) { answers[0].take($0) }
+            link.forward(Self.handed("mutation { m }", id: "c:1")) { answers[0].take($0) }
             try await eventually("it is there") { leader.taken.count == 1 ? true : nil }
             link.follow(nil)
-            link.forward(Self.mutation("mutation { n }")) { answers[1].take($0) }
+            link.forward(Self.handed("mutation { n }")) { answers[1].take($0) }
         }
         #expect(try await answers[0].value.codes == [.outcomeUnknown])
         guard case .stopping = try await answers[1].value else {
@@ -280,5 +410,7 @@ extension Outcome {
         if case .refused(let errors) = self { errors.compactMap(\.code) } else { nil }
     }
 
-    fileprivate var isOvertaken: Bool { if case .overtaken = self { true } else { false } }
+    fileprivate func isOvertaken(mayBeDone: Bool) -> Bool {
+        if case .overtaken(mayBeDone) = self { true } else { false }
+    }
 }

@@ -139,7 +139,6 @@ struct FollowingTests {
         #expect(results.dropFirst().map { $0.text(of: "todoAdded") } == ["3", "4", "5", "6"])
     }
 
-    /// Leaders change at random; what each server tells its subscriptions is the same, and so are the states.
     /// The cursor of another server may be newer than what this one has.
     @Test func aStreamWaitsForTheEventThatItResumesBehind() async throws {
         let cluster = try Cluster(2)
@@ -155,6 +154,71 @@ struct FollowingTests {
         try follower.pull()
         let first = try await follower.results(of: again, count: 1)[0]
         #expect(first["extensions"]?["relay"]?["recovered"] == true)
+    }
+
+    /// No mutation has followed on the new schema.
+    @Test func aStreamMovesAfterANewSchema() async throws {
+        let cluster = try Cluster(2)
+        let schema = cluster.nodes[0].service.snapshot.schema + "\n# newer"
+        cluster.shared.append([.schema(schema)])
+        try cluster.nodes[1].pull()
+        let answer = try await cluster.nodes[1].run("{ user { totalCount } }")
+        let cursor = try #require(answer["extensions"]?["relay"]?["cursor"])
+        let sink = try cluster.nodes[1].subscribe(Self.count, relay: ["resume": cursor])
+        #expect(try await cluster.nodes[1].results(of: sink, count: 1)[0].recovered == true)
+        #expect(cluster.nodes[1].service.deliveryLag == 0)
+    }
+
+    /// Whoever asks the follower afterwards sees what the mutation did, whatever its answer was.
+    @Test func whatWasAppliedIsSeenBeforeThatIsTold() async throws {
+        let cluster = try Cluster(2)
+        let (leader, follower) = (cluster.nodes[0], cluster.nodes[1])
+        // An answer that is too long to be kept.
+        let long = String(repeating: "x", count: 1 << 20)
+        let text = "mutation M($text: String!) { addTodo(input: { text: $text }) { todo { text } } }"
+        let variables: JSONObject = ["text": .string(long)]
+        let first = try leader.post(text, variables, mutationID: "c:1")
+        #expect(try await first.get()["data"] != nil)
+        let again = try follower.post(text, variables, mutationID: "c:1")
+        try await eventually("it waits") { follower.service.durable.waitingCount == 1 ? true : nil }
+        #expect(again.now == nil)
+        try follower.pull()
+        let answer = try await again.get()
+        #expect(answer.refusalCode == "ALREADY_APPLIED")
+        let cursor = StreamCursor(
+            storeID: "test", epoch: 7, sequence: leader.service.snapshot.sequence)
+        let error = answer["errors"]?.array?.first
+        #expect(error?["extensions"]?["cursor"] == .string(cursor.text))
+    }
+
+    /// The first one's outcome is open: that nobody leads now says nothing of it.
+    @Test func aRepeatDoesNotKnowWhatBecameOfTheFirst() async throws {
+        try await withHandler(mutationID: "c:1") { cluster, first, end in
+            let node = cluster.nodes[0]
+            let again = try node.post(Self.rename("two"), mutationID: "c:1")
+            _ = try await node.run(EngineUnderTest.addTodo("behind it"))
+            cluster.shared.setLeader(-1)
+            node.follow(cluster)
+            // Nobody leads; it is handed on as soon as time passes.
+            #expect(
+                try await again.get(passingTimeOf: node).refusalCode == "OUTCOME_UNKNOWN")
+            cluster.shared.setLeader(0)
+            try await eventually("it is aside") { node.service.isAside ? true : nil }
+            node.service.lead()
+            end()
+            #expect(try await first.get()["data"]?["renameTodo"]?["todo"]?["text"] == "two")
+        }
+    }
+
+    /// Whoever took it over and over has perhaps carried it out.
+    @Test(arguments: [true, false])
+    func whatWasHandedBackTooOften(_ mayBeDone: Bool) async throws {
+        let cluster = try Cluster(2)
+        let follower = cluster.nodes[1]
+        follower.service.followOthers { _, answer in answer(.overtaken(mayBeDone: mayBeDone)) }
+        let answer = try follower.post(EngineUnderTest.addTodo("one"), mutationID: "c:1")
+        let code = try await answer.get(passingTimeOf: follower).refusalCode
+        #expect(code == (mayBeDone ? "OUTCOME_UNKNOWN" : "OVERLOADED"))
     }
 
     /// Nothing was changed, so whoever leads then carries it out.
@@ -181,6 +245,7 @@ struct FollowingTests {
         #expect(try await answer.get()["data"]?["addTodo"] != nil)
     }
 
+    /// Leaders change at random; what each server tells its subscriptions is the same, and so are the states.
     @Test func everyServerTellsTheSame() async throws {
         let seed = UInt64.random(in: 1...1_000_000)
         var random = SeededGenerator(seed: seed)
@@ -239,12 +304,13 @@ struct FollowingTests {
 
     // MARK: Handlers that work when the leader changes
 
-    private static func rename(_ text: String, _ id: JSONValue) -> String {
-        "mutation { renameTodo(input: { id: \(id.text), text: \"\(text)\" }) { todo { text } } }"
+    private static func rename(_ text: String) -> String {
+        "mutation { renameTodo(input: { id: \"VG9kbzox\", text: \"\(text)\" }) { todo { text } } }"
     }
 
     /// Two servers, the first of which leads, and its handler works.
     private func withHandler(
+        mutationID: String? = nil,
         _ body: (Cluster, _ answer: Answer, _ end: () -> Void) async throws -> Void
     ) async throws {
         let gate = Lock<[CheckedContinuation<Void, Never>]>([])
@@ -263,9 +329,8 @@ struct FollowingTests {
                 }
             })
         let cluster = try Cluster(2, handlers)
-        let added = try await cluster.nodes[0].run(EngineUnderTest.addTodo("one"))
-        let id = try #require(added["data"]?["addTodo"]?["todo"]?["id"])
-        let answer = try cluster.nodes[0].post(Self.rename("two", id))
+        _ = try await cluster.nodes[0].run(EngineUnderTest.addTodo("one"))
+        let answer = try cluster.nodes[0].post(Self.rename("two"), mutationID: mutationID)
         try await eventually("the handler") { gate.withLock { $0.isEmpty } ? nil : true }
         try await body(cluster, answer) {
             let waiting = gate.withLock { gate in
@@ -335,6 +400,15 @@ struct FollowingTests {
             #expect(
                 try await answer.get()["data"]?["renameTodo"]?["todo"]?["text"] == "two")
             #expect(old.service.snapshot.pending.isEmpty)
+        }
+    }
+}
+
+extension Answer {
+    fileprivate func get(passingTimeOf node: Node) async throws -> JSONValue {
+        try await eventually("an answer") {
+            node.passTime()
+            return now
         }
     }
 }
@@ -520,10 +594,11 @@ private final class Node: Sendable {
     }
 
     func follow(_ cluster: Cluster) {
-        service.followOthers { [weak cluster] request, answer in
+        service.followOthers { [weak cluster] mutation, answer in
             guard let leader = cluster?.leader, leader.service.isLeading else {
                 return answer(.stopping)
             }
+            let request = mutation.request
             do throws(ExecutionErrors) {
                 leader.service.execute(try leader.service.prepare(request), request, answer: answer)
             } catch {
@@ -533,11 +608,13 @@ private final class Node: Sendable {
     }
 
     func post(
-        _ query: String, mutationID: String? = nil, relay: JSONObject = [:]
+        _ query: String, _ variables: JSONObject = [:], mutationID: String? = nil,
+        relay: JSONObject = [:]
     ) throws -> Answer {
         var relay = relay
         if let mutationID { relay["mutationId"] = .string(mutationID) }
-        let request = GraphQLRequest(query: query, extensions: ["relay": .object(relay)])
+        let request = GraphQLRequest(
+            query: query, variables: variables, extensions: ["relay": .object(relay)])
         let answer = Answer()
         let prepared: PreparedOperation
         do throws(ExecutionErrors) {
