@@ -40,6 +40,11 @@ struct Request: AsyncParsableCommand {
             "Answer from the past: a sequence or an RFC 3339 time.", valueName: "point"))
     var at: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Wait until the server has this event: for a server of several.", valueName: "cursor"))
+    var atLeast: String?
+
     @OptionGroup var server: ServerOptions
 
     func validate() throws {
@@ -76,6 +81,7 @@ struct Request: AsyncParsableCommand {
         if let resume { relay["resume"] = .string(resume) }
         if records { relay["records"] = true }
         if let at { relay["at"] = Int64(at).map(JSONValue.int) ?? .string(at) }
+        if let atLeast { relay["atLeast"] = .string(atLeast) }
         return relay
     }
 

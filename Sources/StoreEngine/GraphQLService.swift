@@ -54,7 +54,10 @@ package final class GraphQLService: Sendable {
         settle: @escaping @Sendable () async -> Void = {}
     ) {
         self.schemaService = schemaService
-        health = StorageHealth(logger: logger, tasks: inputs.tasks) { await journal.hasRoom() }
+        let tryRoom: @Sendable () async -> Bool = { await journal.hasRoom() }
+        health = StorageHealth(
+            logger: logger, tasks: inputs.tasks,
+            hasRoom: journal.isTriedByAppends ? nil : tryRoom)
         self.journal = journal
         tasks = inputs.tasks
         catchUpTime = limits.catchUpTime
@@ -122,7 +125,8 @@ package final class GraphQLService: Sendable {
             journal: journal, durable: durable, inProgress: inProgress, limits: limits,
             isAside: forwarder != nil,
             hasRoom: { [health] in publisher.hasRoom && health.admitsTurn() },
-            publish: { [counters] steps in
+            publish: { [counters, health] steps in
+                health.noteAppended()
                 counters.count(steps)
                 if let last = steps.last { onDurable(last.publication.snapshot) }
                 publisher.post(steps)
@@ -232,7 +236,8 @@ package final class GraphQLService: Sendable {
         if isStopping { return "The server is stopping." }
         if health.isFrozen { return "The log has stopped: a write or a sync has failed." }
         await health.tryRoom()
-        guard health.reason != nil else { return nil }
+        // What another machine's disk says, the cluster's node knows.
+        guard health.reason != nil, !journal.isTriedByAppends else { return nil }
         return "The disk is full: mutations are refused until there is room."
     }
 

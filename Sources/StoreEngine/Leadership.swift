@@ -71,6 +71,7 @@ extension GraphQLService {
     package func follow(_ events: [Event]) throws(FoldError) {
         let foreign = try ForeignEvents(events, behind: snapshot, service: schemaService)
         for change in foreign.schemaChanges { recent.noteSchemaChange(at: change) }
+        health.noteAppended()
         durable.advance(to: foreign.head) {
             counters.count(foreign.steps)
             onDurable(foreign.head)

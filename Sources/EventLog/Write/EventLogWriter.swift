@@ -25,6 +25,8 @@ package final class EventLogWriter: Sendable {
 
     package let metadata: LogMetadata
     package let recovery: RecoveryReport
+    /// It is a copy of a journal that others write to, too.
+    package let isShared: Bool
     private let queue: Monitor<AppendQueue>
     let directory: LogDirectory
     private let housekeeping: Housekeeping?
@@ -51,6 +53,7 @@ package final class EventLogWriter: Sendable {
     ) {
         metadata = log.metadata
         recovery = log.report
+        isShared = options.shared != nil
         self.directory = directory
         let queue = Monitor(
             AppendQueue(

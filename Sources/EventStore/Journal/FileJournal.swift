@@ -229,6 +229,8 @@ public final class FileJournal: EventJournal, RestorableJournal {
         }
     }
 
+    package var isTriedByAppends: Bool { log.isShared }
+
     /// The number of callers waiting for ``hasRoom()``.
     var roomAskerCount: Int { roomAskers.withLock { $0.count } }
 

@@ -31,12 +31,17 @@ package protocol EventJournal: Sendable {
 
     /// Whether there is room for more events, as far as an attempt can tell.
     func hasRoom() async -> Bool
+
+    /// Only an append tells whether there is room: the disk is another machine's.
+    var isTriedByAppends: Bool { get }
 }
 
 extension EventJournal {
     package var earliestState: UInt64 { 0 }
 
     package func hasRoom() async -> Bool { true }
+
+    package var isTriedByAppends: Bool { false }
 
     package func state(near sequence: UInt64, indexes: [IndexDefinition]) async throws -> Snapshot {
         Snapshot(indexes: indexes)

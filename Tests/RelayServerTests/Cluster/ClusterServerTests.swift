@@ -205,6 +205,69 @@ struct ClusterServerTests {
         }
     }
 
+    /// Servers hand mutations to who leads, with who asks, and nothing else.
+    @Test func aServerTakesMutationsOfAnotherIfItLeads() async throws {
+        try await cluster(2) { cluster in
+            let leader = try await cluster.leader()
+            let headers = try cluster.key().headers
+            func code(of text: String, identity: JSONValue?, at number: Int) async throws -> String?
+            {
+                var payload: JSONObject = ["query": .string(text)]
+                payload["identity"] = identity
+                let server = try cluster.server(number)
+                return try await server.request(payload, headers: headers).firstErrorCode
+            }
+            let mutation = Self.addTodo("handed on")
+            let anybody: JSONValue = ["kind": "unrestricted"]
+            #expect(try await code(of: mutation, identity: anybody, at: leader) == nil)
+            #expect(
+                try await code(of: mutation, identity: anybody, at: 1 - leader) == "NOT_LEADING")
+            #expect(try await code(of: mutation, identity: nil, at: leader) == "BAD_USER_INPUT")
+            #expect(
+                try await code(of: Self.texts, identity: anybody, at: leader) == "BAD_USER_INPUT")
+        }
+    }
+
+    /// Whoever asks has no say in who that is.
+    @Test func aClientsIdentityIsNotWhatItSays() async throws {
+        let rules = """
+            extend schema @access(default: OPEN)
+            extend type Todo @access(read: { all: [] }, create: { viewer: true })
+            """
+        try await cluster(2) { _, configuration in
+            configuration.viewerTokens = [.init(viewer: "u1", token: "secret-1")]
+            configuration.add(schema: rules, name: "access.graphql")
+        } _: { cluster in
+            try await cluster.leader()
+            for number in 0..<2 {
+                for identity: JSONValue in [
+                    ["kind": "unrestricted"], ["kind": "viewer", "id": "u1", "claims": [:]],
+                ] {
+                    let answer = try await cluster.server(number).request(
+                        ["query": .string(Self.addTodo("forged")), "identity": identity])
+                    #expect(answer.firstErrorCode == "UNAUTHENTICATED", "server \(number)")
+                }
+            }
+        }
+    }
+
+    /// What a client may send, its server can hand on, and nobody else notices.
+    @Test func deepValuesAreHandedOn() async throws {
+        try await cluster(2) { cluster in
+            let follower = try cluster.server(1 - (try await cluster.leader()))
+            var deep = JSONValue.int(1)
+            for _ in 0..<510 { deep = .array([deep]) }
+            let relay: JSONValue = ["mutationId": "c:1"]
+            let answer = try await follower.post([
+                "query": .string(Self.addTodo("deep")), "variables": ["unused": deep],
+                "extensions": ["relay": relay],
+            ])
+            #expect(answer.status == 200 && answer.errorCode == nil)
+            let next = try await follower.post(["query": .string(Self.addTodo("next"))])
+            #expect(next.errorCode == nil)
+        }
+    }
+
     /// A server alone would acknowledge what the journal never has.
     @Test func aCopyIsServedWithItsJournalOnly() async throws {
         try await cluster(1) { cluster in

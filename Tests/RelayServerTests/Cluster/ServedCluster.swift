@@ -84,6 +84,13 @@ final class ServedCluster: Sendable {
         return try connection.status().nodes
     }
 
+    /// What the servers show each other.
+    func key() throws -> ClusterKey {
+        let connection = try connect()
+        defer { connection.close() }
+        return ClusterKey(try connection.completeHistory().clusterKey)
+    }
+
     private func connect() throws -> JournalConnection {
         try JournalConnection(JournalAddress(parsing: url), abandonment: Abandonment())
     }

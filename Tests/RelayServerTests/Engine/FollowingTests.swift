@@ -175,7 +175,8 @@ struct FollowingTests {
         let (leader, follower) = (cluster.nodes[0], cluster.nodes[1])
         // An answer that is too long to be kept.
         let long = String(repeating: "x", count: 1 << 20)
-        let text = "mutation M($text: String!) { addTodo(input: { text: $text }) { todo { text } } }"
+        let text =
+            "mutation M($text: String!) { addTodo(input: { text: $text }) { todo { text } } }"
         let variables: JSONObject = ["text": .string(long)]
         let first = try leader.post(text, variables, mutationID: "c:1")
         #expect(try await first.get()["data"] != nil)

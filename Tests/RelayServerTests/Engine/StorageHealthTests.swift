@@ -23,6 +23,41 @@ import Threads
         #expect(health.reason == nil && health.refusalCount == 1)
     }
 
+    /// Another machine's disk: one turn in a while tries it, and what it appends says that there is room.
+    @Test func aDiskThatOnlyAppendsCanTryIsTriedByATurn() async {
+        let lines = Lock<[String]>([])
+        let later = Lock<[@Sendable () -> Void]>([])
+        func passTime() {
+            for action in later.withLock({ $0 }) { action() }
+            later.withLock { $0 = [] }
+        }
+        let health = StorageHealth(
+            logger: Logger(label: "test") { _ in
+                RecordingHandler { line in lines.withLock { $0.append(line) } }
+            },
+            tasks: EngineTasks(later: { _, action in later.withLock { $0.append(action) } }),
+            hasRoom: nil)
+        #expect(health.admitsTurn() && !health.refusesMutation())
+        health.note(Self.full)
+        for _ in 0..<3 { #expect(health.admitsTurn() && health.refusesMutation()) }
+        for _ in 0..<3 {
+            passTime()
+            await health.tryRoom()
+            #expect(health.admitsTurn() && !health.refusesMutation(), "this one tries")
+            health.note(Self.full)
+            #expect(health.admitsTurn() && health.refusesMutation())
+        }
+        #expect(lines.withLock { $0.count } == 1, "it is said once")
+        // A turn that appends nothing says nothing.
+        passTime()
+        #expect(health.admitsTurn() && !health.refusesMutation())
+        passTime()
+        #expect(health.admitsTurn() && !health.refusesMutation())
+        health.noteAppended()
+        #expect(health.reason == nil && lines.withLock { $0.count } == 2)
+        for _ in 0..<3 { #expect(health.admitsTurn() && !health.refusesMutation()) }
+    }
+
     /// What it found was there before the disk took no more.
     @Test func aTryDuringWhichAnAppendIsRefusedFindsNothing() async {
         let lines = Lock<[String]>([])

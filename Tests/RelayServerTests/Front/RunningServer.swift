@@ -90,8 +90,10 @@ struct RunningServer: Sendable {
     }
 
     /// The first result of a request over WebSocket, or the errors it is refused with.
-    func request(_ payload: JSONObject) async throws -> JSONValue {
-        let channel = try await connect()
+    func request(
+        _ payload: JSONObject, headers: HTTPHeaders = [:]
+    ) async throws -> JSONValue {
+        let channel = try await connect(headers: headers)
         defer { channel.connection.close() }
         func send(_ message: ClientMessage) {
             channel.connection.send(OutgoingMessage(.text, message.bytes))
