@@ -65,6 +65,7 @@ import Testing
         EventStore/Journal/FileJournal.swift ahead = by EventFollower.batchEvents and batchBytes
         EventStore/Journal/FileJournal.swift roomAskers = queue tries of `/readyz` whether a full disk has room
         StoreEngine/DurableHead.swift waiters = queue requests that wait for a newer state
+        StoreEngine/DurableHead.swift awaited = by the waiters
         StoreEngine/Subscriptions/RecentCommits.swift schemaChanges = by the recent commits: earlier ones are forgotten
         StoreEngine/Writer/ForeignEvents.swift schemaChanges = by the events of one frame
         StoreEngine/Writer/ForeignEvents.swift steps = by the events of one frame
