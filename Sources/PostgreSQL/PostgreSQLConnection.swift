@@ -8,7 +8,7 @@
 
 /// How long a connection waits, at most.
 package struct PostgreSQLTimeouts: Sendable {
-    /// For each server that the address names, until it is connected.
+    /// For each IP address of each server that the address names, until it is connected.
     package var connect = Duration.seconds(5)
     /// For a statement, by the server (`statement_timeout`). Half as long again, the connection waits for it without
     /// hearing anything.
@@ -87,14 +87,40 @@ package final class PostgreSQLConnection {
 
     // MARK: Connecting
 
+    /// Connects to the first of the servers that takes it.
+    ///
+    /// One after the other, rather than all by libpq: that gives a server up only when its socket fails, so it does not
+    /// go on after one that has accepted the connection and says nothing.
+    private func connect() throws(PostgreSQLError) {
+        var reasons: [String] = []
+        for parameters in address.hosts {
+            let connection = try start(parameters)
+            self.connection = connection
+            do throws(PostgreSQLError) {
+                guard let reason = try failure(of: connection) else {
+                    return setUp(connection, parameters)
+                }
+                reasons.append(address.withoutPassword(reason))
+            } catch {
+                close()
+                throw error
+            }
+            close()
+        }
+        throw .notConnected(address, reasons.joined(separator: "; "))
+    }
+
     /// Begins a connection, with what the address does not say itself.
-    private func start() throws(PostgreSQLError) -> LibPQ.Connection {
-        let network = timeouts.network.pollMilliseconds
-        let seconds = max(1, network / 1000)
-        var parameters = address.parameters
+    private func start(
+        _ parameters: [PostgreSQLAddress.Parameter]
+    ) throws(PostgreSQLError) -> LibPQ.Connection {
+        let seconds = max(1, timeouts.network.pollMilliseconds / 1000)
+        var parameters = parameters
         let additions = [
             ("client_encoding", "UTF8"), ("fallback_application_name", "relay"),
-            ("tcp_user_timeout", "\(network)"), ("keepalives_idle", "\(max(1, seconds / 2))"),
+            // Of several IP addresses libpq tries the next one by itself, when this has failed the socket.
+            (Self.tcpUserTimeout, "\((timeouts.connect * 4 / 5).pollMilliseconds)"),
+            ("keepalives_idle", "\(max(1, seconds / 2))"),
             ("keepalives_interval", "\(max(1, seconds / 6))"), ("keepalives_count", "3"),
         ]
         for (keyword, value) in additions
@@ -110,35 +136,56 @@ package final class PostgreSQLConnection {
         return started
     }
 
-    private func connect() throws(PostgreSQLError) {
-        let connection = try start()
-        self.connection = connection
-        do throws(PostgreSQLError) {
-            let deadline = ContinuousClock.now + timeouts.connect * address.hostCount
-            var wanted = LibPQStatus.pollingWriting
-            if library.status(connection) == LibPQStatus.connectionBad {
-                wanted = LibPQStatus.pollingFailed
-            }
-            while wanted != LibPQStatus.pollingOK {
-                guard wanted != LibPQStatus.pollingFailed else {
-                    throw .notConnected(address, message)
-                }
-                let events = wanted == LibPQStatus.pollingReading ? POLLIN : POLLOUT
-                guard try wait(for: Int16(events), until: deadline) else {
-                    throw .notConnected(
-                        address, "nothing was heard for \(timeouts.connect * address.hostCount)")
-                }
-                wanted = library.connectPoll(connection)
-            }
-        } catch {
-            close()
-            throw error
+    /// Waits until it is connected.
+    /// - Returns: why it is not; nil if it is.
+    /// - Throws: `abandoned`, `lost`.
+    private func failure(of connection: LibPQ.Connection) throws(PostgreSQLError) -> String? {
+        var place = place(of: connection)
+        var deadline = ContinuousClock.now + timeouts.connect
+        var wanted = LibPQStatus.pollingWriting
+        if library.status(connection) == LibPQStatus.connectionBad {
+            wanted = LibPQStatus.pollingFailed
         }
+        while wanted != LibPQStatus.pollingOK {
+            guard wanted != LibPQStatus.pollingFailed else { return message }
+            let events = wanted == LibPQStatus.pollingReading ? POLLIN : POLLOUT
+            guard try wait(for: Int16(events), until: deadline) else {
+                let place = place.joined(separator: " ")
+                return "nothing was heard from \(place) for \(timeouts.connect)"
+            }
+            wanted = library.connectPoll(connection)
+            let next = self.place(of: connection)
+            if next != place { deadline = .now + timeouts.connect }
+            place = next
+        }
+        return nil
+    }
+
+    /// What libpq connects to at the moment.
+    private func place(of connection: LibPQ.Connection) -> [String] {
+        [library.host, library.hostAddress, library.port].compactMap { part in
+            part(connection).map { String(cString: $0) }
+        }.filter { !$0.isEmpty }
+    }
+
+    private func setUp(
+        _ connection: LibPQ.Connection, _ parameters: [PostgreSQLAddress.Parameter]
+    ) {
         _ = library.setNonblocking(connection, 1)
         _ = library.setNoticeReceiver(
             connection, { NoticeBox.receive($0, $1) },
             Unmanaged.passUnretained(notices).toOpaque())
+        #if os(Linux)
+            if parameters.contains(where: { $0.keyword == Self.tcpUserTimeout }) { return }
+            var network = UInt32(timeouts.network.pollMilliseconds)
+            // Fails for a socket that is not of TCP, which needs none.
+            _ = setsockopt(
+                library.socket(connection), Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &network,
+                socklen_t(MemoryLayout.size(ofValue: network)))
+        #endif
     }
+
+    private static let tcpUserTimeout = "tcp_user_timeout"
 
     private var message: String {
         connection.flatMap { library.errorMessage($0) }.map { String(cString: $0) } ?? ""
