@@ -68,6 +68,8 @@ struct FollowLoop {
         // Nobody else appends, and it need not be told of its own events.
         if isLeader { return try waitAsLeader(connection) }
         try listen(true, connection)
+        // All that was told so far is in the journal's answer. What is told later ends the next wait.
+        try connection.forgetNotifications()
         // Before the journal is asked, which then cannot have less.
         let mine = member.copy.durableHead
         let head = try connection.head(of: member.history)

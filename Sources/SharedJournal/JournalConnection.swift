@@ -126,6 +126,11 @@ package final class JournalConnection {
         try ask("SELECT pg_notify($1, '')", [.text(address.schema)])
     }
 
+    /// Forgets what was told of so far.
+    package func forgetNotifications() throws(SharedJournalError) {
+        try onServer { () throws(PostgreSQLError) in try connection.forgetNotifications() }
+    }
+
     /// What was last told of in this time; nil for nothing. An append's is its last event.
     package func nextNotification(within time: Duration) throws(SharedJournalError) -> String? {
         try onServer { () throws(PostgreSQLError) in

@@ -222,6 +222,22 @@ struct PostgreSQLConnectionTests {
         #expect(try listener.nextNotification(within: .milliseconds(1)) == nil)
     }
 
+    @Test func whatWasToldSoFarCanBeForgottenAtOnce() throws {
+        let listener = try server.connect()
+        let channel = PostgreSQLServer.newSchema()
+        try listener.listen(to: channel)
+        let other = try server.connect()
+        for number in 0..<100 {
+            try other.run("SELECT pg_notify($1, $2)", [.text(channel), .text("\(number)")])
+        }
+        // They come before an answer.
+        try listener.run("SELECT 1")
+        try listener.forgetNotifications()
+        #expect(try listener.nextNotification(within: .zero) == nil)
+        try other.run("SELECT pg_notify($1, 'new')", [.text(channel)])
+        #expect(try listener.nextNotification(within: .testDeadline) == "new")
+    }
+
     @Test func aListenerCanBeGivenUp() throws {
         let abandonment = try Abandonment()
         let listener = try PostgreSQLConnection(server.address, abandonment: abandonment)
