@@ -17,8 +17,8 @@ package struct PostgreSQLTimeouts: Sendable {
     package var lock = Duration.seconds(10)
     /// How long the server lets a transaction be open and idle (`idle_in_transaction_session_timeout`).
     package var idleInTransaction = Duration.seconds(10)
-    /// How long what was sent may stay unconfirmed by the server's machine (`tcp_user_timeout`), and after how long
-    /// a silent one is asked whether it is there.
+    /// How long what was sent may stay unconfirmed by the other machine (`tcp_user_timeout`), and after how long a
+    /// silent one is given up. That is so of both sides: the client's, and the server's.
     package var network = Duration.seconds(10)
 
     package init() {}
@@ -29,6 +29,12 @@ package struct PostgreSQLTimeouts: Sendable {
         statement = min(statement, time)
         lock = min(lock, time)
         network = min(network, time)
+    }
+
+    /// When a silent machine is asked whether it is there; in seconds, apart from the count.
+    var keepalive: [(name: String, value: Int32)] {
+        let seconds = network.pollMilliseconds / 1000
+        return [("idle", max(1, seconds / 2)), ("interval", max(1, seconds / 6)), ("count", 3)]
     }
 
     /// How long nothing is heard before the connection is given up.
@@ -63,12 +69,17 @@ package final class PostgreSQLConnection {
         self.timeouts = timeouts
         self.abandonment = abandonment
         try connect()
-        let timeouts = [
+        let waits = [
             ("statement_timeout", timeouts.statement), ("lock_timeout", timeouts.lock),
             ("idle_in_transaction_session_timeout", timeouts.idleInTransaction),
+            ("tcp_user_timeout", timeouts.network),
         ].map { (name: $0.0, value: "\($0.1.pollMilliseconds)ms") }
+        // None of the server's timeouts runs while it waits for the rest of a message, with its locks.
+        let keepalive = timeouts.keepalive.map {
+            (name: "tcp_keepalives_\($0.0)", value: "\($0.1)")
+        }
         do throws(PostgreSQLError) {
-            try set(timeouts + settings)
+            try set(waits + keepalive + settings)
         } catch {
             close()
             throw error.code == .abandoned ? error : .notConnected(address, error.message)
@@ -114,15 +125,13 @@ package final class PostgreSQLConnection {
     private func start(
         _ parameters: [PostgreSQLAddress.Parameter]
     ) throws(PostgreSQLError) -> LibPQ.Connection {
-        let seconds = max(1, timeouts.network.pollMilliseconds / 1000)
         var parameters = parameters
-        let additions = [
-            ("client_encoding", "UTF8"), ("fallback_application_name", "relay"),
-            // Of several IP addresses libpq tries the next one by itself, when this has failed the socket.
-            (Self.tcpUserTimeout, "\((timeouts.connect * 4 / 5).pollMilliseconds)"),
-            ("keepalives_idle", "\(max(1, seconds / 2))"),
-            ("keepalives_interval", "\(max(1, seconds / 6))"), ("keepalives_count", "3"),
-        ]
+        let additions =
+            [
+                ("client_encoding", "UTF8"), ("fallback_application_name", "relay"),
+                // Of several IP addresses libpq tries the next one by itself, when this has failed the socket.
+                (Self.tcpUserTimeout, "\((timeouts.connect * 4 / 5).pollMilliseconds)"),
+            ] + timeouts.keepalive.map { ("keepalives_\($0.0)", "\($0.1)") }
         for (keyword, value) in additions
         where !parameters.contains(where: { $0.keyword == keyword }) {
             parameters.append(PostgreSQLAddress.Parameter(keyword: keyword, value: value))

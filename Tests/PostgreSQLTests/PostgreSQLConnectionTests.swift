@@ -238,6 +238,20 @@ struct PostgreSQLConnectionTests {
         #expect(try listener.nextNotification(within: .testDeadline) == "new")
     }
 
+    /// So that the server, too, notices that a client's machine is gone.
+    @Test func theServerLooksWhetherItsClientIsThere() throws {
+        var timeouts = PostgreSQLTimeouts()
+        timeouts.network = .seconds(6)
+        let connection = try PostgreSQLConnection(
+            server.address, timeouts: timeouts, abandonment: Abandonment())
+        let rows = try connection.run(
+            """
+            SELECT current_setting('tcp_keepalives_idle'), current_setting('tcp_keepalives_interval'),
+                current_setting('tcp_keepalives_count'), current_setting('tcp_user_timeout')
+            """)
+        #expect(try (0..<4).map { try rows.text(0, $0) } == ["3", "1", "3", "6000"])
+    }
+
     @Test func aListenerCanBeGivenUp() throws {
         let abandonment = try Abandonment()
         let listener = try PostgreSQLConnection(server.address, abandonment: abandonment)
