@@ -170,4 +170,6 @@ enum LibPQField {
     static let message = Int32(UInt8(ascii: "M"))
     static let detail = Int32(UInt8(ascii: "D"))
     static let hint = Int32(UInt8(ascii: "H"))
+    /// PG_DIAG_SOURCE_FUNCTION.
+    static let function = Int32(UInt8(ascii: "R"))
 }

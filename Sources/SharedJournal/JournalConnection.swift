@@ -22,6 +22,8 @@ package final class JournalConnection {
                     ("synchronous_commit", address.synchronousCommit),
                     // Each statement of our functions sees what was committed before it.
                     ("default_transaction_isolation", "read committed"),
+                    // Only a warning says that a commit did not wait for its standby.
+                    ("client_min_messages", "warning"),
                 ], abandonment: abandonment)
         }
         server = try JournalServer(connection, address)
@@ -54,7 +56,15 @@ package final class JournalConnection {
         }
     }
 
-    var warnings: [PostgreSQLNotice] { connection.warnings }
+    /// - Throws: `unavailable` if the last statement may be nowhere but on this server, though it was to wait for a
+    ///   standby. A commit whose wait is cancelled says that in a warning.
+    func checkStandbyHasIt() throws(SharedJournalError) {
+        // PostgreSQL's warning has no code of its own, and is in the server's language. So any counts, but the one that
+        // is known to come with what tells of an append: that the queue of notifications fills.
+        guard connection.warnings.allSatisfy({ $0.function == "asyncQueueFillWarning" }) else {
+            throw SharedJournalError(.unavailable, "\(address) did not wait for its standby.")
+        }
+    }
 
     // MARK: The journal
 

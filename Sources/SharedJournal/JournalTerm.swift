@@ -64,10 +64,7 @@ extension JournalConnection {
                 "Another node is the writer, or was faster to become it: the term is \(term). Nothing was "
                     + "changed.")
         }
-        // Its commit was not waited for (see JournalWriter).
-        guard warnings.isEmpty else {
-            throw SharedJournalError(.unavailable, "\(address) did not wait for its standby.")
-        }
+        try checkStandbyHasIt()
         return term
     }
 

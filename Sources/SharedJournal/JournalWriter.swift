@@ -102,9 +102,10 @@ package final class JournalWriter: FrameCommitter {
             default: throw SharedJournalError(error)
             }
         }
-        // A commit that was told not to wait for a standby any longer says so.
-        guard connection.warnings.isEmpty else {
-            return try resolve(batch, &state, cause: "The server did not wait for its standby.")
+        do throws(SharedJournalError) {
+            try connection.checkStandbyHasIt()
+        } catch {
+            return try resolve(batch, &state, cause: error.message)
         }
         try check(answer, of: batch)
         return .carriedOut
@@ -152,10 +153,7 @@ package final class JournalWriter: FrameCommitter {
             (try rows.bool(0, 0), UInt64(clamping: try rows.int(0, 1)))
         }
         guard isTaken else { throw .wrongTerm(newest, ours: term) }
-        // As above: its commit was not waited for.
-        guard connection.warnings.isEmpty else {
-            throw SharedJournalError(.unavailable, "\(address) did not wait for its standby.")
-        }
+        try connection.checkStandbyHasIt()
     }
 
     // MARK: An unknown outcome
