@@ -66,6 +66,14 @@ package final class JournalConnection {
         }
     }
 
+    /// Waits until a standby has everything that this connection can see, if commits wait for one.
+    /// - Throws: `unavailable`.
+    func waitForStandby() throws(SharedJournalError) {
+        // Only a transaction that has written waits. This writes a record that nobody reads.
+        try ask("SELECT pg_logical_emit_message(true, 'relay', '')")
+        try checkStandbyHasIt()
+    }
+
     // MARK: The journal
 
     /// The history in the journal; nil if there is no journal.

@@ -14,7 +14,7 @@ import Threads
 ///    Nothing: they are not, and it appends them again, as the term is still its own.
 ///
 /// Until then nobody is told anything. The write in step 2 also waits for synchronous standbys, so that what step 3
-/// finds is on those as well.
+/// finds is on those as well. If step 2 was refused, it has written nothing: then something else is, and waited for.
 package final class JournalWriter: FrameCommitter {
     package let term: UInt64
     private let address: JournalAddress
@@ -204,7 +204,9 @@ package final class JournalWriter: FrameCommitter {
         let standing = try whatStands(in: batch, connection)
         if loss == nil { state.connection = connection }
         switch standing {
-        case .ours: return .carriedOut
+        case .ours:
+            if loss != nil { try connection.waitForStandby() }
+            return .carriedOut
         case .anothers(let end): throw loss ?? .overtaken(end, expected: batch.first)
         case .nothing:
             if let loss { throw loss }

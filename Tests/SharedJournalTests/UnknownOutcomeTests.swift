@@ -119,6 +119,41 @@ struct UnknownOutcomeTests {
         #expect(try journal.frames().count == 2)
     }
 
+    /// Behind a newer term taking the connection changes nothing, and so waits for nobody.
+    @Test func anAppendBehindANewerTermIsWaitedForAsWell() throws {
+        let server = try PostgreSQLServer()
+        let journal = try TestJournal(on: server)
+        let writer = try journal.makeWriter()
+        var maker = FrameMaker()
+        let frame = try maker.make()
+        try writer.append(frame, after: maker.head)
+        maker.took(frame)
+        let observer = try journal.connect()
+        try observer.waitForNobody()
+        let (next, head) = (try maker.make(), maker.head)
+        let outcome = Outcome { try writer.append(next, after: head) }
+        try observer.wait(for: Self.waiting)
+        // Another node raises the term: it waits for the append, and before the writer does.
+        let raising = Outcome {
+            let rival = try journal.connect()
+            try rival.commitLocally()
+            return try rival.raiseTerm(after: writer.term, by: TestJournal.candidate)
+        }
+        try observer.wait(
+            for: "SELECT FROM pg_locks WHERE NOT granted AND mode = 'ExclusiveLock'")
+        let pid = try observer.cancelWait()
+        #expect(try raising.get() == writer.term + 1)
+        try observer.wait(for: Self.waiting + " AND pid <> $1", [.int(pid)])
+        #expect(!outcome.isThere)
+        // The second wait is not cancelled either.
+        let second = try observer.cancelWait()
+        try observer.wait(for: Self.waiting + " AND pid <> $1", [.int(second)])
+        #expect(!outcome.isThere)
+        try observer.waitForNobodyAnyMore()
+        try outcome.get()
+        #expect(try journal.frames().count == 2)
+    }
+
     /// A role's or a server's own setting must not hide that.
     @Test func theWarningIsHeardWhateverTheServersSettings() throws {
         let journal = try TestJournal(on: try PostgreSQLServer.shared.get())
