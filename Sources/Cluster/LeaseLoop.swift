@@ -172,8 +172,10 @@ struct LeaseLoop {
     private mutating func mayTakeName(
         _ connection: JournalConnection
     ) throws(SharedJournalError) -> Bool {
+        // One that was heard of later than now was before PostgreSQL's clock was set back.
         guard let last = try connection.lastRun(of: options.node),
-            last.instance != member.instance, last.silence < options.lease / 2
+            last.instance != member.instance, last.silence >= .zero,
+            last.silence < options.lease / 2
         else { return true }
         if let rival, rival.instance == last.instance, last.silence < .now - rival.seen {
             throw .nameTaken(options.node)

@@ -101,8 +101,8 @@ extension JournalConnection {
     package func lease() throws(SharedJournalError) -> JournalLease? {
         let rows = try ask(
             """
-            SELECT term, node, address,
-                (extract(epoch FROM expires - clock_timestamp()) * 1000)::bigint
+            SELECT term, node, address, CASE WHEN renewed > clock_timestamp() THEN 0
+                ELSE (extract(epoch FROM expires - clock_timestamp()) * 1000)::bigint END
             FROM \(address.schema).lease
             """)
         return try onServer { () throws(PostgreSQLError) in
@@ -119,6 +119,6 @@ package struct JournalLease: Sendable, Hashable {
     package let term: UInt64
     package let node: String
     package let address: String
-    /// Negative once it has run out.
+    /// Zero or less once it has run out, and if it was renewed later than now: the server's clock was set back.
     package let remaining: Duration
 }

@@ -122,6 +122,28 @@ struct ClusterMemberTests {
         #expect(leader.member.status.failovers == before.failovers)
     }
 
+    /// Its own row, from before PostgreSQL's clock was set back.
+    @Test func aRowThatWasSeenLaterThanNowIsNotAnotherServersName() throws {
+        let journal = try address()
+        let before = try Node(options(journal, "n"), directory("n"))
+        try before.append(whenLeading: "one")
+        before.stop()
+        try server.connect().run(
+            """
+            INSERT INTO \(journal.schema).nodes (node, address, role, term, sequence, instance, seen)
+            VALUES ('n', '', 'writer', 1, 1, 1, clock_timestamp() + interval '1 hour')
+            """)
+        let node = try Node(options(journal, "n"), directory("n"))
+        defer { node.stop() }
+        try node.append(whenLeading: "two")
+        try eventually {
+            let rows = try server.connect().run(
+                "SELECT FROM \(journal.schema).nodes WHERE node = 'n' AND instance <> 1")
+            return node.failure != nil || rows.count == 1
+        }
+        #expect(node.failure == nil)
+    }
+
     @Test func anotherStoreIsNotTouched() throws {
         let path = directory("other")
         let store = try EventStore.open(path)
@@ -283,6 +305,11 @@ private final class Node: ClusterDelegate {
             outcome.update { $0 = result }
         }
         _ = try outcome.wait { $0 }.get()
+    }
+
+    func append(whenLeading text: String) throws {
+        _ = try Self.leader(of: [self])
+        try append(text)
     }
 
     func stop() {
