@@ -154,6 +154,38 @@ struct ClusterMemberTests {
         #expect("\(String(describing: error))".contains("give another --data"))
     }
 
+    /// In the segment where the copy goes on, and in one that only the fold reads.
+    @Test(arguments: [true, false])
+    func aDamagedCopyIsMovedIntoItselfAndFetchedAgain(_ isInTheLastSegment: Bool) throws {
+        let journal = try address()
+        let path = directory("n")
+        let node = try Node(options(journal, "n"), path)
+        _ = try Node.leader(of: [node])
+        // The first segment has a megabyte.
+        let texts = (0..<24).map { "\($0) " + String(repeating: "x", count: 100_000) }
+        for text in texts { try node.append(text) }
+        node.stop()
+        let segments = try FileManager.default.contentsOfDirectory(atPath: path + "/segments")
+            .filter { $0.hasSuffix(".log") }.sorted()
+        try #require(segments.count > 1)
+        let name = try #require(isInTheLastSegment ? segments.last : segments.first)
+        let file = URL(filePath: path + "/segments/" + name)
+        var bytes = try Data(contentsOf: file)
+        // What is not used yet is zeros.
+        let used = try #require(bytes.lastIndex { $0 != 0 })
+        bytes[used / 2] ^= 1
+        try bytes.write(to: file)
+        let again = try Node(options(journal, "n"), path)
+        #expect(again.texts == texts)
+        #expect(try Data(contentsOf: URL(filePath: path + "/damaged-1/segments/" + name)) == bytes)
+        // Nothing is in the way of what runs on the directory now.
+        try again.append(whenLeading: "more")
+        again.stop()
+        let third = try Node(options(journal, "n"), path)
+        defer { third.stop() }
+        #expect(third.texts == texts + ["more"])
+    }
+
     @Test func aJournalThatLostEventsStopsTheNode() throws {
         let journal = try address()
         let node = try Node(options(journal, "n"), directory("n"))
