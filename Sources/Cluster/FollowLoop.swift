@@ -74,9 +74,7 @@ struct FollowLoop {
         let mine = member.copy.durableHead
         let head = try connection.head(of: member.history)
         member.shared.update { $0.see(journal: head.sequence, node: mine.sequence) }
-        guard head.sequence >= mine.sequence else {
-            throw Behind(journal: head.sequence, node: mine.sequence)
-        }
+        guard head.sequence >= mine.sequence else { throw try behind(mine.sequence) }
         if head.sequence == mine.sequence {
             guard head.chain == mine.hash || mine.sequence == member.history.base.head.sequence
             else { throw Diverged(sequence: mine.sequence) }
@@ -96,19 +94,25 @@ struct FollowLoop {
         try listen(false, connection)
         let mine = member.copy.durableHead.sequence
         let head = try connection.head(of: member.history).sequence
-        guard head >= mine else {
-            // This connection may be to a PostgreSQL that another one has taken over from.
-            let another = try member.connect()
-            defer { another.close() }
-            let other = try another.head(of: member.history).sequence
-            guard other >= mine else { throw Behind(journal: other, node: mine) }
-            throw SharedJournalError(
-                .unavailable, "The connection is to a PostgreSQL that is behind.")
-        }
+        guard head >= mine else { throw try behind(mine) }
         member.shared.update { $0.see(journal: mine, node: mine) }
         _ = member.shared.wait(milliseconds: 1_000) { state -> Bool? in
             if case .leader = state.role, !state.isStopped { nil } else { true }
         }
+    }
+
+    /// What it means that a connection shows less than this node has.
+    ///
+    /// The connection may be to a PostgreSQL that another one has taken over from, while the writer's was to that one: a new
+    /// connection shows it.
+    private func behind(_ mine: UInt64) throws(SharedJournalError) -> any Error {
+        let another = try member.connect()
+        defer { another.close() }
+        let journal = try another.head(of: member.history).sequence
+        return journal < mine
+            ? Behind(journal: journal, node: mine)
+            : SharedJournalError(
+                .unavailable, "The connection is to a PostgreSQL that is behind.")
     }
 
     private mutating func listen(

@@ -200,6 +200,63 @@ struct ClusterMemberTests {
         }
     }
 
+    @Test func aRunningNodeStopsIfTheJournalHasLostEvents() throws {
+        let servers = try TwoServers(directory("exported"))
+        let node = try Node(options(servers.journal, "n"), directory("n"))
+        defer { node.stop() }
+        try node.append(whenLeading: "one")
+        let last = node.sequence
+        try servers.copy(term: node.member.status.term)
+        try node.append("two")
+        servers.switchOver()
+        servers.first.stop()
+        try eventually { node.failure != nil }
+        #expect(node.failure?.contains("ends with event \(last), and this server has") == true)
+        #expect(try servers.connect().head(of: node.member.history).sequence == last)
+    }
+
+    /// The writer has gone over to the PostgreSQL that leads by now, and the follow thread's connection has not: an
+    /// address has moved on from a server that was stopped, and goes on. It finds out while it leads, or follows again.
+    @Test(arguments: [true, false])
+    func aConnectionToAPostgreSQLThatWasLeftBehindStopsNobody(_ isOvertaken: Bool) throws {
+        let servers = try TwoServers(directory("exported"))
+        let node = try Node(options(servers.journal, "n"), directory("n"))
+        defer { node.stop() }
+        try node.append(whenLeading: "one")
+        try servers.copy(term: node.member.status.term)
+        servers.switchOver()
+        let first = try servers.first.connect()
+        try first.run(
+            """
+            SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+            WHERE query LIKE '%.append(%' AND pid <> pg_backend_pid()
+            """)
+        try node.append("two")
+        if isOvertaken {
+            let connection = try servers.connect()
+            _ = try connection.raiseTerm(
+                after: connection.term().term,
+                by: JournalCandidate(
+                    node: "ghost", address: "ws://ghost", lease: .milliseconds(50)))
+            #expect(throws: JournalError.self) { try node.append("refused") }
+        }
+        // The follow thread has left it.
+        try eventually {
+            let rows = try first.run(
+                """
+                SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+                AND (query LIKE '%frames ORDER BY seq DESC%' OR query LIKE 'LISTEN%')
+                """)
+            return node.failure != nil || rows.count == 0
+        }
+        #expect(node.failure == nil)
+        servers.first.stop()
+        try node.append(whenLeading: "three")
+        #expect(node.texts == ["one", "two", "three"])
+        #expect(
+            try servers.connect().head(of: node.member.history).sequence == node.sequence)
+    }
+
     /// Leaders end, are cut off or fall asleep at random; what was acknowledged is there once, in one order, everywhere.
     @Test func whateverHappensThereIsOneHistory() throws {
         let seed = UInt64.random(in: 1...1_000_000)
@@ -245,6 +302,45 @@ struct ClusterMemberTests {
             #expect(node.failure == nil, "seed \(seed)")
         }
         #expect(Set(nodes.map(\.hash)).count == 1, "seed \(seed)")
+    }
+}
+
+/// A PostgreSQL and one that takes over from it, under one address.
+private final class TwoServers {
+    let first: PostgreSQLServer
+    let second: PostgreSQLServer
+    /// By the address.
+    let journal: JournalAddress
+    private let proxy: CuttingProxy
+    private let directory: String
+
+    init(_ directory: String) throws {
+        self.directory = directory
+        first = try PostgreSQLServer()
+        second = try PostgreSQLServer()
+        proxy = try CuttingProxy(to: first.port)
+        journal = try JournalAddress(
+            parsing: first.url(schema: PostgreSQLServer.newSchema(), port: proxy.port))
+    }
+
+    deinit { proxy.stop() }
+
+    /// The second gets what the first has.
+    func copy(term: UInt64) throws {
+        _ = try JournalExport(journal, to: directory).run(abandonment: Abandonment())
+        let copy = try JournalAddress(parsing: second.url(schema: journal.schema))
+        _ = try JournalImport(directory, to: copy, abandonment: Abandonment()).run(cursorKey: nil)
+        try second.connect().run(
+            "UPDATE \(journal.schema).term SET term = $1, connection = 0",
+            [.int(Int64(clamping: term))])
+    }
+
+    /// New connections are to the second from now on.
+    func switchOver() { proxy.lead(to: second.port) }
+
+    /// To the one that the address leads to.
+    func connect() throws -> JournalConnection {
+        try JournalConnection(journal, abandonment: Abandonment())
     }
 }
 
