@@ -207,6 +207,7 @@ package final class ClusterMember: Sendable {
                 ? .zero : .now - now.caughtUpAt,
             failovers: now.failovers, lastError: now.lastError,
             appendError: now.appendErrorAt + options.lease > .now ? now.appendError : nil,
+            appendTime: now.appendSince.map { .now - $0 } ?? .zero,
             leaseTrouble: now.leaseError == nil ? .zero : .now - now.leaseErrorSince,
             failure: now.failure)
     }
@@ -291,6 +292,8 @@ package struct ClusterStatus: Sendable {
     /// Why the journal did not take this node's last frame; nil if it did, or that is longer ago than the lease: it may
     /// take the next one.
     package let appendError: String?
+    /// For how long the journal has not said what became of this node's last frame; zero if it has.
+    package let appendTime: Duration
     /// For how long it has not been able to look at the lease; zero if it is.
     package let leaseTrouble: Duration
     /// Why it cannot go on; nil as long as it does.

@@ -22,6 +22,8 @@ package final class JournalWriter: FrameCommitter {
     private let abandonment: Abandonment
     private let report: (@Sendable (String) -> Void)?
     private let state: Lock<State>
+    /// Apart from the state, which an append holds for as long as it lasts.
+    private let refusedSince = Lock<ContinuousClock.Instant?>(nil)
 
     private struct State {
         /// nil when it was lost.
@@ -50,6 +52,9 @@ package final class JournalWriter: FrameCommitter {
         self.report = report
         state = Lock(State(connection: nil, number: 0, unknown: nil))
     }
+
+    /// For how long it has not been let in to find out what became of an append; zero if it is not at that.
+    package var isShutOutFor: Duration { refusedSince.withLock { $0 }.map { .now - $0 } ?? .zero }
 
     package func commit(_ frame: SharedFrame) throws(FrameRefusal) {
         do throws(SharedJournalError) {
@@ -165,6 +170,7 @@ package final class JournalWriter: FrameCommitter {
         state.connection = nil
         var pause = Duration.milliseconds(20)
         var reason = cause
+        defer { refusedSince.withLock { $0 = nil } }
         report?("Whether event \(batch.first) is in the journal is to be found out. \(cause)")
         while abandonment.sleep(for: pause) {
             do throws(SharedJournalError) {
@@ -191,8 +197,10 @@ package final class JournalWriter: FrameCommitter {
     private func findOut(
         _ batch: FrameBatch, _ state: inout State
     ) throws(SharedJournalError) -> Outcome {
+        refusedSince.withLock { $0 = $0 ?? .now }
         let connection = try JournalConnection(
             address, timeouts: timeouts, abandonment: abandonment)
+        refusedSince.withLock { $0 = nil }
         var loss: SharedJournalError?
         do throws(SharedJournalError) {
             try take(connection, &state)

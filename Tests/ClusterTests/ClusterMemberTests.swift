@@ -200,6 +200,67 @@ struct ClusterMemberTests {
         }
     }
 
+    /// A commit that waits for a standby that is gone.
+    @Test func aNodeSaysForHowLongAnAppendHasHadNoAnswer() throws {
+        let server = try PostgreSQLServer()
+        let journal = try JournalAddress(
+            parsing: server.url(schema: PostgreSQLServer.newSchema()))
+        let node = try Node(options(journal, "n"), directory("n"))
+        defer { node.stop() }
+        try node.append(whenLeading: "one")
+        #expect(node.member.status.appendTime == .zero)
+        let observer = try server.connect()
+        try observer.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try observer.run("SELECT pg_reload_conf()")
+        try eventually {
+            try observer.run("SHOW synchronous_standby_names").text(0, 0) == "nobody"
+        }
+        let append = Append("two", to: node)
+        try eventually { node.member.status.appendTime > node.member.options.lease * 2 }
+        // Another one could not append either.
+        #expect(node.isLeading)
+        try observer.run("ALTER SYSTEM RESET synchronous_standby_names")
+        try observer.run("SELECT pg_reload_conf()")
+        try append.outcome()
+        #expect(node.member.status.appendTime == .zero)
+    }
+
+    /// As with too many connections: the one for the lease is there, and the writer cannot make another one.
+    @Test func aNodeWhoseWriterIsNotLetInLeavesTheLeadToAnother() throws {
+        let server = try PostgreSQLServer()
+        let observer = try server.connect()
+        let (user, password) = (PostgreSQLServer.guardedUser, PostgreSQLServer.password)
+        try observer.run("CREATE ROLE \(user) SUPERUSER LOGIN PASSWORD '\(password)'")
+        let schema = PostgreSQLServer.newSchema()
+        let first = try Node(
+            options(
+                JournalAddress(
+                    parsing: server.url(schema: schema)
+                        .replacing(
+                            PostgreSQLServer.user + "@", with: user + ":open%3Asesame%2F7@")),
+                "first"), directory("first"))
+        defer { first.stop() }
+        try first.append(whenLeading: "one")
+        let second = try Node(
+            options(JournalAddress(parsing: server.url(schema: schema)), "second"),
+            directory("second"))
+        defer { second.stop() }
+        try observer.run("ALTER ROLE \(user) NOLOGIN")
+        try observer.run(
+            """
+            SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+            WHERE query LIKE '%.append(%' AND pid <> pg_backend_pid()
+            """)
+        let append = Append("two", to: first)
+        try second.append(whenLeading: "three")
+        #expect(!first.isLeading)
+        // It is in the way of nothing that comes after it.
+        try observer.run("ALTER ROLE \(user) LOGIN")
+        #expect(throws: JournalError.self) { try append.outcome() }
+        try Node.settle([first, second])
+        #expect(first.texts == ["one", "three"] && second.texts == first.texts)
+    }
+
     @Test func aRunningNodeStopsIfTheJournalHasLostEvents() throws {
         let servers = try TwoServers(directory("exported"))
         let node = try Node(options(servers.journal, "n"), directory("n"))
@@ -302,6 +363,23 @@ struct ClusterMemberTests {
             #expect(node.failure == nil, "seed \(seed)")
         }
         #expect(Set(nodes.map(\.hash)).count == 1, "seed \(seed)")
+    }
+}
+
+/// One on a thread of its own.
+private final class Append: Sendable {
+    private let result = Monitor<Result<Void, any Error>?>(nil)
+
+    init(_ text: String, to node: Node) {
+        _ = BlockingThread { [result] in
+            let outcome = Result { try node.append(text) }
+            result.update { $0 = outcome }
+        }
+    }
+
+    func outcome() throws {
+        let found = result.wait(milliseconds: .testDeadlineMilliseconds) { $0 }
+        try #require(found).get()
     }
 }
 

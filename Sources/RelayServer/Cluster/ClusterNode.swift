@@ -54,6 +54,9 @@ final class ClusterNode: ClusterDelegate {
             return "The records no longer fit this server's schema: another one has a newer schema."
         }
         if status.appendError != nil { return "The journal takes no events." }
+        if status.appendTime > member.options.lease * 2 {
+            return "The journal does not say what became of this server's last events."
+        }
         if status.leaseTrouble > member.options.lease * 2 {
             return "This server cannot look at the cluster's lease."
         }
