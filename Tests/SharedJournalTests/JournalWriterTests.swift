@@ -215,6 +215,18 @@ struct JournalWriterTests {
         #expect(results.compactMap(\.journalCode).filter { $0 == .wrongTerm(1) }.count == 3)
     }
 
+    @Test func aServerThatTakesNoWritesIsSaidToBeAStandbyPerhaps() throws {
+        let address = try JournalAddress(
+            parsing: journal.server.url(schema: journal.address.schema)
+                + "&options=-c%20default_transaction_read_only%3Don")
+        let connection = try JournalConnection(address, abandonment: Abandonment())
+        let error = #expect(throws: SharedJournalError.self) {
+            try connection.raiseTerm(after: 0, by: TestJournal.candidate)
+        }
+        #expect(error?.code == .unavailable)
+        #expect(error?.message.contains("target_session_attrs=read-write") == true)
+    }
+
     /// PostgreSQL's clock was set back, or another server with another clock has taken over.
     @Test func aLeaseThatWasRenewedLaterThanNowDoesNotCount() throws {
         let connection = try journal.connect()
