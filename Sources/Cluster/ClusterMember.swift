@@ -148,6 +148,8 @@ package final class ClusterMember: Sendable {
                 options.journal, timeouts: timeouts, abandonment: last)
         else { return }
         defer { connection.close() }
+        // Nobody has to wait for a standby to hear of it, as for a lease.
+        try? connection.commitLocally()
         if let term { try? connection.giveUpLease(term: term, of: options.candidate) }
         try? connection.forget(node: options.node, instance: instance)
     }

@@ -36,6 +36,8 @@ struct FollowLoop {
             do {
                 let connection = try member.connect()
                 defer { connection.close() }
+                // All that it may write is that it gives up a lease.
+                try connection.commitLocally()
                 isListening = false
                 while !isStopped { try step(connection) }
             } catch let error as any ClusterTrouble where error.isTemporary {
