@@ -40,7 +40,12 @@ final class ClusterNode: ClusterDelegate {
 
     /// Ends its part in the cluster; another server may lead at once.
     func stop() async {
-        try? await onThreadOfItsOwn { [member] in member.stop() }
+        do {
+            try await onThreadOfItsOwn { [member] in member.stop() }
+        } catch {
+            // No thread could be made, and it has to end: this one waits.
+            member.stop()
+        }
         await link.stop()
     }
 
