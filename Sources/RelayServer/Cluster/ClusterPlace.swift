@@ -94,20 +94,12 @@ extension Server.Storage {
     ///   - advertised: `ws://HOST:PORT` or `wss://HOST:PORT`, by which the other servers reach this one; nil: what it
     ///     listens on.
     ///   - maxLag: events that the server may be behind; `/readyz` answers 503 if it is further behind.
+    ///   - onFailure: told, once, why the server can no longer follow the journal: what that holds is damaged, or is
+    ///     not what this server has. The server still answers with what it has, until it is stopped.
     /// - Throws: what is wrong with the addresses, or that libpq is missing.
     public static func journal(
         _ url: String, copy directory: String, node: String? = nil, advertised: String? = nil,
-        maxLag: UInt64 = 1_000
-    ) throws -> Server.Storage {
-        try journal(
-            url, copy: directory, node: node, advertised: advertised, maxLag: maxLag
-        ) { _ in }
-    }
-
-    /// - Parameter onFailure: told why the server cannot go on.
-    package static func journal(
-        _ url: String, copy directory: String, node: String?, advertised: String?,
-        maxLag: UInt64, onFailure: @escaping @Sendable (String) -> Void
+        maxLag: UInt64 = 1_000, onFailure: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> Server.Storage {
         if let advertised, let objection = ClusterPlace.objection(toAdvertising: advertised) {
             throw ConfigurationError(description: "--advertise: \(objection).")
