@@ -150,8 +150,13 @@ def spoil(directory, how, generator):
     if how == "gone":
         shutil.rmtree(directory)
         return
-    segments = os.path.join(directory, "segments")
-    path = os.path.join(segments, sorted(os.listdir(segments))[-1])
+    def numbers(name, suffix):
+        names = os.listdir(os.path.join(directory, name))
+        return sorted(int(each.removesuffix(suffix)) for each in names if each.endswith(suffix))
+    # A start reads what is behind the newest checkpoint, and the last segment.
+    segments, checkpoint = numbers("segments", ".log"), max(numbers("checkpoints", ".checkpoint"), default=0)
+    first = generator.choice([each for each in segments if each > checkpoint] or segments[-1:])
+    path = os.path.join(directory, "segments", f"{first:020}.log")
     with open(path, "r+b") as file:
         # What is not used yet is zeros.
         used = len(file.read().rstrip(b"\0"))

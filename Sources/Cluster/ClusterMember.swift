@@ -45,10 +45,10 @@ package final class ClusterMember: Sendable {
         let connection = try JournalConnection(
             options.journal, timeouts: options.timeouts, abandonment: abandonment)
         defer { connection.close() }
+        let copy = JournalCopy(directory, fileSystem: storeOptions.fileSystem)
         let history = try connection.historyOrNew { () throws(SharedJournalError) in
-            try JournalCopy(directory, fileSystem: storeOptions.fileSystem).isThere()
+            try copy.isThere()
         }
-        try update(directory, storeOptions.fileSystem, connection, history, report)
         let state = Monitor(MemberState())
         let joined = Lock(WeakMember())
         let committer = MemberCommitter(state, report: report) { term in
@@ -63,30 +63,32 @@ package final class ClusterMember: Sendable {
             onFreeze?(error)
             joined.withLock { $0.value }?.fail(error.message)
         }
-        let store = try EventStore.open(directory, indexes: indexes, options: storeOptions)
+        let store = try usable(copy, report) {
+            try copy.update(from: connection, history)
+            return try EventStore.open(directory, indexes: indexes, options: storeOptions)
+        }
         let member = ClusterMember(
             options, history, store.journal, state, abandonment, report)
         joined.withLock { $0.value = member }
         return (member, store)
     }
 
-    private static func update(
-        _ directory: String, _ fileSystem: any FileSystem, _ connection: JournalConnection,
-        _ history: JournalHistory, _ report: (String) -> Void
-    ) throws {
-        let copy = JournalCopy(directory, fileSystem: fileSystem)
-        do throws(SharedJournalError) {
-            try copy.update(from: connection, history)
+    /// What is made of a copy; of a new one, if that has found damage. Fetching reads only where the copy goes on, and
+    /// opening reads the rest, or what is behind its newest checkpoint.
+    private static func usable(
+        _ copy: JournalCopy, _ report: (String) -> Void, _ make: () throws -> EventStore
+    ) throws -> EventStore {
+        do {
+            return try make()
         } catch {
-            guard case .copy(.damaged) = error.code else { throw error }
-            let aside = try fileSystem.freeName(for: directory)
-            try fileSystem.rename(directory, to: aside)
+            guard error.isDamageOfCopy else { throw error }
+            let aside = try copy.setAside()
             report(
                 """
-                The copy of the journal in \(directory) cannot be used: it was moved to \(aside), and is fetched again. \
-                \(error.message)
+                The copy of the journal in \(copy.directory) cannot be used: it was moved to \(aside), and is fetched \
+                again. \(error)
                 """)
-            try copy.update(from: connection, history)
+            return try make()
         }
     }
 
@@ -146,6 +148,8 @@ package final class ClusterMember: Sendable {
                 options.journal, timeouts: timeouts, abandonment: last)
         else { return }
         defer { connection.close() }
+        // Nobody has to wait for a standby to hear of it, as for a lease.
+        try? connection.commitLocally()
         if let term { try? connection.giveUpLease(term: term, of: options.candidate) }
         try? connection.forget(node: options.node, instance: instance)
     }
@@ -205,6 +209,7 @@ package final class ClusterMember: Sendable {
                 ? .zero : .now - now.caughtUpAt,
             failovers: now.failovers, lastError: now.lastError,
             appendError: now.appendErrorAt + options.lease > .now ? now.appendError : nil,
+            appendTime: now.appendSince.map { .now - $0 } ?? .zero,
             leaseTrouble: now.leaseError == nil ? .zero : .now - now.leaseErrorSince,
             failure: now.failure)
     }
@@ -289,6 +294,8 @@ package struct ClusterStatus: Sendable {
     /// Why the journal did not take this node's last frame; nil if it did, or that is longer ago than the lease: it may
     /// take the next one.
     package let appendError: String?
+    /// For how long the journal has not said what became of this node's last frame; zero if it has.
+    package let appendTime: Duration
     /// For how long it has not been able to look at the lease; zero if it is.
     package let leaseTrouble: Duration
     /// Why it cannot go on; nil as long as it does.
@@ -320,17 +327,12 @@ extension JournalConnection {
     }
 }
 
-extension FileSystem {
-    fileprivate func freeName(for directory: String) throws(FileSystemError) -> String {
-        var number = 1
-        while true {
-            let name = "\(directory).damaged-\(number)"
-            do throws(FileSystemError) {
-                _ = try list(name)
-            } catch  where error.isMissingFile {
-                return name
-            }
-            number += 1
+extension Error {
+    fileprivate var isDamageOfCopy: Bool {
+        switch self {
+        case let error as SharedJournalError: error.code == .copy(.damaged)
+        case let error as EventStoreError: error.isDamage
+        default: false
         }
     }
 }

@@ -36,6 +36,8 @@ struct FollowLoop {
             do {
                 let connection = try member.connect()
                 defer { connection.close() }
+                // All that it may write is that it gives up a lease.
+                try connection.commitLocally()
                 isListening = false
                 while !isStopped { try step(connection) }
             } catch let error as any ClusterTrouble where error.isTemporary {
@@ -68,13 +70,13 @@ struct FollowLoop {
         // Nobody else appends, and it need not be told of its own events.
         if isLeader { return try waitAsLeader(connection) }
         try listen(true, connection)
+        // All that was told so far is in the journal's answer. What is told later ends the next wait.
+        try connection.forgetNotifications()
         // Before the journal is asked, which then cannot have less.
         let mine = member.copy.durableHead
         let head = try connection.head(of: member.history)
         member.shared.update { $0.see(journal: head.sequence, node: mine.sequence) }
-        guard head.sequence >= mine.sequence else {
-            throw Behind(journal: head.sequence, node: mine.sequence)
-        }
+        guard head.sequence >= mine.sequence else { throw try behind(mine.sequence) }
         if head.sequence == mine.sequence {
             guard head.chain == mine.hash || mine.sequence == member.history.base.head.sequence
             else { throw Diverged(sequence: mine.sequence) }
@@ -94,19 +96,25 @@ struct FollowLoop {
         try listen(false, connection)
         let mine = member.copy.durableHead.sequence
         let head = try connection.head(of: member.history).sequence
-        guard head >= mine else {
-            // This connection may be to a PostgreSQL that another one has taken over from.
-            let another = try member.connect()
-            defer { another.close() }
-            let other = try another.head(of: member.history).sequence
-            guard other >= mine else { throw Behind(journal: other, node: mine) }
-            throw SharedJournalError(
-                .unavailable, "The connection is to a PostgreSQL that is behind.")
-        }
+        guard head >= mine else { throw try behind(mine) }
         member.shared.update { $0.see(journal: mine, node: mine) }
         _ = member.shared.wait(milliseconds: 1_000) { state -> Bool? in
             if case .leader = state.role, !state.isStopped { nil } else { true }
         }
+    }
+
+    /// What it means that a connection shows less than this node has.
+    ///
+    /// The connection may be to a PostgreSQL that another one has taken over from, while the writer's was to that one: a new
+    /// connection shows it.
+    private func behind(_ mine: UInt64) throws(SharedJournalError) -> any Error {
+        let another = try member.connect()
+        defer { another.close() }
+        let journal = try another.head(of: member.history).sequence
+        return journal < mine
+            ? Behind(journal: journal, node: mine)
+            : SharedJournalError(
+                .unavailable, "The connection is to a PostgreSQL that is behind.")
     }
 
     private mutating func listen(

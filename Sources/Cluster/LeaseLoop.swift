@@ -34,6 +34,7 @@ struct LeaseLoop {
             let pause: Duration
             do throws(SharedJournalError) {
                 pause = try step()
+                member.shared.update { _ = $0.noteLease(nil) }
             } catch  where error.code == .conflict {
                 member.fail(error.message)
                 break
@@ -55,6 +56,8 @@ struct LeaseLoop {
     private static let memory = Duration.seconds(24 * 3_600)
     /// So many leases it may take until a node that has the term leads.
     private static let leasesToPrepare = 6
+    /// So many leases a writer may be without a connection.
+    private static let leasesShutOut = 2
 
     /// Whether it has the term for long, and does not lead: it is far behind, or cannot read the journal.
     private mutating func isStuck() -> Bool {
@@ -67,6 +70,15 @@ struct LeaseLoop {
         return since + options.lease * Self.leasesToPrepare <= .now
     }
 
+    private mutating func standBack(
+        _ term: UInt64, _ connection: JournalConnection, because error: any Error
+    ) throws(SharedJournalError) -> Duration {
+        member.standBack(term, because: error)
+        leaseEnd = nil
+        try connection.giveUpLease(term: term, of: options.candidate)
+        return .zero
+    }
+
     private mutating func lose() {
         leaseEnd = nil
         member.follow()
@@ -77,11 +89,8 @@ struct LeaseLoop {
         let connection = try connected()
         if let term = member.shared.withLock({ $0.role.term }) {
             if isStuck() {
-                member.standBack(
-                    term, because: Unprepared(time: options.lease * Self.leasesToPrepare))
-                leaseEnd = nil
-                try connection.giveUpLease(term: term, of: options.candidate)
-                return .zero
+                let time = options.lease * Self.leasesToPrepare
+                return try standBack(term, connection, because: Unprepared(time: time))
             }
             let start = ContinuousClock.now
             guard try connection.renewLease(term: term, of: options.candidate) else {
@@ -89,8 +98,12 @@ struct LeaseLoop {
                 return .zero
             }
             leaseEnd = start + options.lease
+            // PostgreSQL is there, but not for the writer. Others may be luckier.
+            let time = member.shared.withLock { $0.writer }?.isShutOutFor ?? .zero
+            if time > options.lease * Self.leasesShutOut {
+                return try standBack(term, connection, because: ShutOut(time: time))
+            }
             try tell(connection)
-            member.shared.update { _ = $0.noteLease(nil) }
             return options.lease / 3
         }
         leaseEnd = nil
@@ -102,18 +115,13 @@ struct LeaseLoop {
         // Its own, from before: it does not follow itself.
         let isOthers = isRunning && lease?.node != options.node
         hear(of: term, leader: isOthers ? lease?.address : nil)
-        if let lease, isOthers {
-            member.shared.update { _ = $0.noteLease(nil) }
-            return min(lease.remaining, options.lease / 3)
-        }
+        if let lease, isOthers { return min(lease.remaining, options.lease / 3) }
         // The lease of this name may be another server's, as long as the name is not taken.
         if isRunning, !hasTold { return options.lease / 10 }
         if member.shared.withLock({ $0.standsBackUntil.map { $0 > .now } ?? false }) {
             return options.lease / 3
         }
-        let pause = try raise(after: term, connection)
-        member.shared.update { _ = $0.noteLease(nil) }
-        return pause
+        return try raise(after: term, connection)
     }
 
     /// Not all nodes at once: the first one wins, and the others see its lease.
@@ -172,8 +180,10 @@ struct LeaseLoop {
     private mutating func mayTakeName(
         _ connection: JournalConnection
     ) throws(SharedJournalError) -> Bool {
+        // One that was heard of later than now was before PostgreSQL's clock was set back.
         guard let last = try connection.lastRun(of: options.node),
-            last.instance != member.instance, last.silence < options.lease / 2
+            last.instance != member.instance, last.silence >= .zero,
+            last.silence < options.lease / 2
         else { return true }
         if let rival, rival.instance == last.instance, last.silence < .now - rival.seen {
             throw .nameTaken(options.node)
@@ -209,6 +219,15 @@ private struct Unprepared: Error, CustomStringConvertible {
     let time: Duration
 
     var description: String { "It could not read what others have appended within \(time)." }
+}
+
+/// A leader whose writer PostgreSQL does not let in, while it answers the lease's connection.
+private struct ShutOut: Error, CustomStringConvertible {
+    let time: Duration
+
+    var description: String {
+        "For \(time) it has not been able to connect, to find out what became of an append."
+    }
 }
 
 extension SharedJournalError {

@@ -46,6 +46,8 @@ struct MemberState: Sendable {
     var appendError: String?
     /// When that was.
     var appendErrorAt = ContinuousClock.now
+    /// Since when the journal has been asked to take a frame, and has not said what became of it; nil: it is not.
+    var appendSince: ContinuousClock.Instant?
     /// Why the node cannot go on; nil as long as it does.
     var failure: String?
     /// The last event of the journal, as last seen.
@@ -154,6 +156,8 @@ final class MemberCommitter: FrameCommitter {
         guard let writer = state.withLock({ $0.writer }) else {
             throw FrameRefusal(.overtaken, "This server does not lead its cluster.")
         }
+        state.withLock { $0.appendSince = .now }
+        defer { state.withLock { $0.appendSince = nil } }
         do throws(FrameRefusal) {
             try writer.commit(frame)
             note(nil)

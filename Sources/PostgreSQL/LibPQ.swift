@@ -9,7 +9,7 @@
 /// The functions of PostgreSQL's client library, libpq, which is opened when the first connection is made.
 ///
 /// Opened at run time, so that only who uses a shared journal needs the library, and nobody needs its headers.
-/// Everything called here has been in libpq since PostgreSQL 9.6, with the same types (libpq-fe.h).
+/// Everything called here has been in libpq since PostgreSQL 12, with the same types (libpq-fe.h).
 ///
 /// Sendable: nothing but addresses of functions, which libpq allows any thread to call, one at a time for each
 /// connection.
@@ -59,6 +59,10 @@ struct LibPQ: Sendable {
     let finish: @convention(c) (Connection) -> Void
     let status: @convention(c) (Connection) -> Int32
     let socket: @convention(c) (Connection) -> Int32
+    /// Which server is being connected to: its name, its port, its IP address.
+    let host: @convention(c) (Connection) -> Text?
+    let port: @convention(c) (Connection) -> Text?
+    let hostAddress: @convention(c) (Connection) -> Text?
     let errorMessage: @convention(c) (Connection) -> Text?
     let setNonblocking: @convention(c) (Connection, Int32) -> Int32
     let setNoticeReceiver:
@@ -114,6 +118,9 @@ struct LibPQ: Sendable {
         finish = try function("PQfinish")
         status = try function("PQstatus")
         socket = try function("PQsocket")
+        host = try function("PQhost")
+        port = try function("PQport")
+        hostAddress = try function("PQhostaddr")
         errorMessage = try function("PQerrorMessage")
         setNonblocking = try function("PQsetnonblocking")
         setNoticeReceiver = try function("PQsetNoticeReceiver")
@@ -163,4 +170,6 @@ enum LibPQField {
     static let message = Int32(UInt8(ascii: "M"))
     static let detail = Int32(UInt8(ascii: "D"))
     static let hint = Int32(UInt8(ascii: "H"))
+    /// PG_DIAG_SOURCE_FUNCTION.
+    static let function = Int32(UInt8(ascii: "R"))
 }

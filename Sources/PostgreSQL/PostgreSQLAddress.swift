@@ -11,7 +11,7 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible {
     /// The same without password and without parameters of any kind.
     package let description: String
     let parameters: [Parameter]
-    private let password: String?
+    private let passwords: [String]
 
     struct Parameter: Sendable {
         let keyword: String
@@ -50,7 +50,9 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible {
         self.parameters = parameters
         self.ownParameters = ownParameters
         let secrets = ["password", "sslpassword"]
-        password = parameters.first { secrets.contains($0.keyword) }?.value
+        // The longest first: one may be a part of the other.
+        passwords = parameters.filter { secrets.contains($0.keyword) && !$0.value.isEmpty }
+            .map(\.value).sorted { $0.count > $1.count }
         description = Self.text(of: parameters)
     }
 
@@ -93,18 +95,39 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible {
         return "postgres://" + user + places.joined(separator: ",") + "/" + (value("dbname") ?? "")
     }
 
-    /// How many servers are named; each is tried.
-    var hostCount: Int {
-        let hosts = parameters.first { $0.keyword == "host" || $0.keyword == "hostaddr" }?.value
-        return max(1, hosts?.split(separator: ",").count ?? 1)
+    /// The parameters for each of the servers that are named, in their order. libpq could try them all, but does not
+    /// give one up that says nothing (see `PostgreSQLConnection`).
+    var hosts: [[Parameter]] {
+        func values(_ keyword: String) -> [Substring]? {
+            parameters.first { $0.keyword == keyword }?.value
+                .split(separator: ",", omittingEmptySubsequences: false)
+        }
+        let count = (values("hostaddr") ?? values("host"))?.count ?? 1
+        let lists = ["host", "hostaddr", "port"].compactMap { keyword in
+            values(keyword).map { (keyword, values: $0) }
+        }
+        // Of lists that do not go together libpq says so. One port is that of all.
+        guard count > 1,
+            lists.allSatisfy({ keyword, values in
+                values.count == count || keyword == "port" && values.count == 1
+            })
+        else { return [parameters] }
+        let others = parameters.filter { parameter in
+            !lists.contains { $0.0 == parameter.keyword }
+        }
+        return (0..<count).map { index in
+            others
+                + lists.map { keyword, values in
+                    Parameter(keyword: keyword, value: String(values[min(index, values.count - 1)]))
+                }
+        }
     }
 
-    /// What libpq says, for an error: one line without the password.
+    /// What libpq says, for an error: one line without the passwords.
     func withoutPassword(_ text: String) -> String {
         var text = text.trimmed.replacing("\n", with: "; ")
         while text.hasSuffix(".") { text.removeLast() }
-        guard let password, !password.isEmpty else { return text }
-        return text.replacing(password, with: "…")
+        return passwords.reduce(text) { $0.replacing($1, with: "…") }
     }
 }
 

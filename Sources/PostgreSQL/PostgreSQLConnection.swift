@@ -8,7 +8,7 @@
 
 /// How long a connection waits, at most.
 package struct PostgreSQLTimeouts: Sendable {
-    /// For each server that the address names, until it is connected.
+    /// For each IP address of each server that the address names, until it is connected.
     package var connect = Duration.seconds(5)
     /// For a statement, by the server (`statement_timeout`). Half as long again, the connection waits for it without
     /// hearing anything.
@@ -17,8 +17,8 @@ package struct PostgreSQLTimeouts: Sendable {
     package var lock = Duration.seconds(10)
     /// How long the server lets a transaction be open and idle (`idle_in_transaction_session_timeout`).
     package var idleInTransaction = Duration.seconds(10)
-    /// How long what was sent may stay unconfirmed by the server's machine (`tcp_user_timeout`), and after how long
-    /// a silent one is asked whether it is there.
+    /// How long what was sent may stay unconfirmed by the other machine (`tcp_user_timeout`), and after how long a
+    /// silent one is given up. That is so of both sides: the client's, and the server's.
     package var network = Duration.seconds(10)
 
     package init() {}
@@ -29,6 +29,12 @@ package struct PostgreSQLTimeouts: Sendable {
         statement = min(statement, time)
         lock = min(lock, time)
         network = min(network, time)
+    }
+
+    /// When a silent machine is asked whether it is there; in seconds, apart from the count.
+    var keepalive: [(name: String, value: Int32)] {
+        let seconds = network.pollMilliseconds / 1000
+        return [("idle", max(1, seconds / 2)), ("interval", max(1, seconds / 6)), ("count", 3)]
     }
 
     /// How long nothing is heard before the connection is given up.
@@ -63,12 +69,17 @@ package final class PostgreSQLConnection {
         self.timeouts = timeouts
         self.abandonment = abandonment
         try connect()
-        let timeouts = [
+        let waits = [
             ("statement_timeout", timeouts.statement), ("lock_timeout", timeouts.lock),
             ("idle_in_transaction_session_timeout", timeouts.idleInTransaction),
+            ("tcp_user_timeout", timeouts.network),
         ].map { (name: $0.0, value: "\($0.1.pollMilliseconds)ms") }
+        // None of the server's timeouts runs while it waits for the rest of a message, with its locks.
+        let keepalive = timeouts.keepalive.map {
+            (name: "tcp_keepalives_\($0.0)", value: "\($0.1)")
+        }
         do throws(PostgreSQLError) {
-            try set(timeouts + settings)
+            try set(waits + keepalive + settings)
         } catch {
             close()
             throw error.code == .abandoned ? error : .notConnected(address, error.message)
@@ -87,16 +98,40 @@ package final class PostgreSQLConnection {
 
     // MARK: Connecting
 
+    /// Connects to the first of the servers that takes it.
+    ///
+    /// One after the other, rather than all by libpq: that gives a server up only when its socket fails, so it does not
+    /// go on after one that has accepted the connection and says nothing.
+    private func connect() throws(PostgreSQLError) {
+        var reasons: [String] = []
+        for parameters in address.hosts {
+            let connection = try start(parameters)
+            self.connection = connection
+            do throws(PostgreSQLError) {
+                guard let reason = try failure(of: connection) else {
+                    return setUp(connection, parameters)
+                }
+                reasons.append(address.withoutPassword(reason))
+            } catch {
+                close()
+                throw error
+            }
+            close()
+        }
+        throw .notConnected(address, reasons.joined(separator: "; "))
+    }
+
     /// Begins a connection, with what the address does not say itself.
-    private func start() throws(PostgreSQLError) -> LibPQ.Connection {
-        let network = timeouts.network.pollMilliseconds
-        let seconds = max(1, network / 1000)
-        var parameters = address.parameters
-        let additions = [
-            ("client_encoding", "UTF8"), ("fallback_application_name", "relay"),
-            ("tcp_user_timeout", "\(network)"), ("keepalives_idle", "\(max(1, seconds / 2))"),
-            ("keepalives_interval", "\(max(1, seconds / 6))"), ("keepalives_count", "3"),
-        ]
+    private func start(
+        _ parameters: [PostgreSQLAddress.Parameter]
+    ) throws(PostgreSQLError) -> LibPQ.Connection {
+        var parameters = parameters
+        let additions =
+            [
+                ("client_encoding", "UTF8"), ("fallback_application_name", "relay"),
+                // Of several IP addresses libpq tries the next one by itself, when this has failed the socket.
+                (Self.tcpUserTimeout, "\((timeouts.connect * 4 / 5).pollMilliseconds)"),
+            ] + timeouts.keepalive.map { ("keepalives_\($0.0)", "\($0.1)") }
         for (keyword, value) in additions
         where !parameters.contains(where: { $0.keyword == keyword }) {
             parameters.append(PostgreSQLAddress.Parameter(keyword: keyword, value: value))
@@ -110,35 +145,56 @@ package final class PostgreSQLConnection {
         return started
     }
 
-    private func connect() throws(PostgreSQLError) {
-        let connection = try start()
-        self.connection = connection
-        do throws(PostgreSQLError) {
-            let deadline = ContinuousClock.now + timeouts.connect * address.hostCount
-            var wanted = LibPQStatus.pollingWriting
-            if library.status(connection) == LibPQStatus.connectionBad {
-                wanted = LibPQStatus.pollingFailed
-            }
-            while wanted != LibPQStatus.pollingOK {
-                guard wanted != LibPQStatus.pollingFailed else {
-                    throw .notConnected(address, message)
-                }
-                let events = wanted == LibPQStatus.pollingReading ? POLLIN : POLLOUT
-                guard try wait(for: Int16(events), until: deadline) else {
-                    throw .notConnected(
-                        address, "nothing was heard for \(timeouts.connect * address.hostCount)")
-                }
-                wanted = library.connectPoll(connection)
-            }
-        } catch {
-            close()
-            throw error
+    /// Waits until it is connected.
+    /// - Returns: why it is not; nil if it is.
+    /// - Throws: `abandoned`, `lost`.
+    private func failure(of connection: LibPQ.Connection) throws(PostgreSQLError) -> String? {
+        var place = place(of: connection)
+        var deadline = ContinuousClock.now + timeouts.connect
+        var wanted = LibPQStatus.pollingWriting
+        if library.status(connection) == LibPQStatus.connectionBad {
+            wanted = LibPQStatus.pollingFailed
         }
+        while wanted != LibPQStatus.pollingOK {
+            guard wanted != LibPQStatus.pollingFailed else { return message }
+            let events = wanted == LibPQStatus.pollingReading ? POLLIN : POLLOUT
+            guard try wait(for: Int16(events), until: deadline) else {
+                let place = place.joined(separator: " ")
+                return "nothing was heard from \(place) for \(timeouts.connect)"
+            }
+            wanted = library.connectPoll(connection)
+            let next = self.place(of: connection)
+            if next != place { deadline = .now + timeouts.connect }
+            place = next
+        }
+        return nil
+    }
+
+    /// What libpq connects to at the moment.
+    private func place(of connection: LibPQ.Connection) -> [String] {
+        [library.host, library.hostAddress, library.port].compactMap { part in
+            part(connection).map { String(cString: $0) }
+        }.filter { !$0.isEmpty }
+    }
+
+    private func setUp(
+        _ connection: LibPQ.Connection, _ parameters: [PostgreSQLAddress.Parameter]
+    ) {
         _ = library.setNonblocking(connection, 1)
         _ = library.setNoticeReceiver(
             connection, { NoticeBox.receive($0, $1) },
             Unmanaged.passUnretained(notices).toOpaque())
+        #if os(Linux)
+            if parameters.contains(where: { $0.keyword == Self.tcpUserTimeout }) { return }
+            var network = UInt32(timeouts.network.pollMilliseconds)
+            // Fails for a socket that is not of TCP, which needs none.
+            _ = setsockopt(
+                library.socket(connection), Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &network,
+                socklen_t(MemoryLayout.size(ofValue: network)))
+        #endif
     }
+
+    private static let tcpUserTimeout = "tcp_user_timeout"
 
     private var message: String {
         connection.flatMap { library.errorMessage($0) }.map { String(cString: $0) } ?? ""
@@ -276,6 +332,17 @@ package final class PostgreSQLConnection {
             close()
             throw error
         }
+    }
+
+    /// Takes the notifications that have come so far: they would be kept until somebody does.
+    package func forgetNotifications() throws(PostgreSQLError) {
+        guard let connection else { throw .closed(address) }
+        guard library.consumeInput(connection) == 1 else {
+            let reason = message
+            close()
+            throw .lost(address, reason)
+        }
+        while let notification = library.notifies(connection) { library.freeMemory(notification) }
     }
 
     // MARK: Waiting

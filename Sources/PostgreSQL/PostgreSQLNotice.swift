@@ -6,6 +6,8 @@ package struct PostgreSQLNotice: Sendable, Hashable {
     package let message: String
     package let detail: String?
     let hint: String?
+    /// The function of the server's source that says it.
+    package let function: String?
 
     init(_ result: LibPQ.Result?, _ library: LibPQ) {
         func field(_ code: Int32) -> String? {
@@ -16,6 +18,7 @@ package struct PostgreSQLNotice: Sendable, Hashable {
         message = field(LibPQField.message) ?? ""
         detail = field(LibPQField.detail)
         hint = field(LibPQField.hint)
+        function = field(LibPQField.function)
     }
 
     /// All of it, in a line.

@@ -22,6 +22,8 @@ package final class JournalConnection {
                     ("synchronous_commit", address.synchronousCommit),
                     // Each statement of our functions sees what was committed before it.
                     ("default_transaction_isolation", "read committed"),
+                    // Only a warning says that a commit did not wait for its standby.
+                    ("client_min_messages", "warning"),
                 ], abandonment: abandonment)
         }
         server = try JournalServer(connection, address)
@@ -54,7 +56,23 @@ package final class JournalConnection {
         }
     }
 
-    var warnings: [PostgreSQLNotice] { connection.warnings }
+    /// - Throws: `unavailable` if the last statement may be nowhere but on this server, though it was to wait for a
+    ///   standby. A commit whose wait is cancelled says that in a warning.
+    func checkStandbyHasIt() throws(SharedJournalError) {
+        // PostgreSQL's warning has no code of its own, and is in the server's language. So any counts, but the one that
+        // is known to come with what tells of an append: that the queue of notifications fills.
+        guard connection.warnings.allSatisfy({ $0.function == "asyncQueueFillWarning" }) else {
+            throw SharedJournalError(.unavailable, "\(address) did not wait for its standby.")
+        }
+    }
+
+    /// Waits until a standby has everything that this connection can see, if commits wait for one.
+    /// - Throws: `unavailable`.
+    func waitForStandby() throws(SharedJournalError) {
+        // Only a transaction that has written waits. This writes a record that nobody reads.
+        try ask("SELECT pg_logical_emit_message(true, 'relay', '')")
+        try checkStandbyHasIt()
+    }
 
     // MARK: The journal
 
@@ -126,6 +144,11 @@ package final class JournalConnection {
         try ask("SELECT pg_notify($1, '')", [.text(address.schema)])
     }
 
+    /// Forgets what was told of so far.
+    package func forgetNotifications() throws(SharedJournalError) {
+        try onServer { () throws(PostgreSQLError) in try connection.forgetNotifications() }
+    }
+
     /// What was last told of in this time; nil for nothing. An append's is its last event.
     package func nextNotification(within time: Duration) throws(SharedJournalError) -> String? {
         try onServer { () throws(PostgreSQLError) in
@@ -141,8 +164,6 @@ package struct JournalServer: Sendable, Hashable {
     /// Whether a commit waits for another server, as far as this one is asked to
     /// (`synchronous_standby_names`).
     package let waitsForStandby: Bool
-    /// Whether it follows another server, and takes no writes.
-    package let isStandby: Bool
 
     static let oldestVersion: Int64 = 15_00_00
 
@@ -156,13 +177,12 @@ package struct JournalServer: Sendable, Hashable {
                 """
                 SELECT current_setting('server_version_num')::bigint, current_setting('fsync'),
                     current_setting('full_page_writes'),
-                    current_setting('synchronous_standby_names') <> '', pg_is_in_recovery()
+                    current_setting('synchronous_standby_names') <> ''
                 """)
             version = try rows.int(0, 0)
             fsync = try rows.text(0, 1)
             fullPageWrites = try rows.text(0, 2)
             waitsForStandby = try rows.bool(0, 3)
-            isStandby = try rows.bool(0, 4)
         } catch {
             throw SharedJournalError(error)
         }

@@ -53,6 +53,15 @@ package struct JournalCopy: Sendable {
         }
     }
 
+    /// Moves what is there aside, inside the directory.
+    /// - Returns: where it is.
+    /// - Throws: `copy`.
+    package func setAside() throws(SharedJournalError) -> String {
+        try onCopy { () throws(LogError) in
+            try LogDirectory(path: directory, fileSystem: fileSystem).setAside()
+        }
+    }
+
     /// Whether there is a log in the directory.
     package func isThere() throws(SharedJournalError) -> Bool {
         try onCopy { () throws(LogError) in

@@ -156,6 +156,9 @@ struct JournalTables {
     /// Makes a node the writer, of the term after the one that it has seen, unless another term is there by now or, if
     /// that is respected, another node's lease has not run out.
     ///
+    /// A lease that was renewed later than now does not count: the server's clock has been set back since then, or is
+    /// another server's, and how long it was to last cannot be said.
+    ///
     /// The lock of the table is one that waits in line: a writer that appends without a pause does not keep it away.
     private var raiseTerm: String {
         """
@@ -169,7 +172,8 @@ struct JournalTables {
             SELECT t.term INTO at_term FROM \(schema).term AS t;
             raised := at_term = seen AND NOT (respects_lease AND EXISTS (
                 SELECT FROM \(schema).lease AS l
-                WHERE l.term = seen AND l.node <> by_node AND l.expires > clock_timestamp()));
+                WHERE l.term = seen AND l.node <> by_node
+                    AND l.renewed <= clock_timestamp() AND l.expires > clock_timestamp()));
             IF NOT raised THEN
                 RETURN;
             END IF;

@@ -64,10 +64,7 @@ extension JournalConnection {
                 "Another node is the writer, or was faster to become it: the term is \(term). Nothing was "
                     + "changed.")
         }
-        // Its commit was not waited for (see JournalWriter).
-        guard warnings.isEmpty else {
-            throw SharedJournalError(.unavailable, "\(address) did not wait for its standby.")
-        }
+        try checkStandbyHasIt()
         return term
     }
 
@@ -104,8 +101,8 @@ extension JournalConnection {
     package func lease() throws(SharedJournalError) -> JournalLease? {
         let rows = try ask(
             """
-            SELECT term, node, address,
-                (extract(epoch FROM expires - clock_timestamp()) * 1000)::bigint
+            SELECT term, node, address, CASE WHEN renewed > clock_timestamp() THEN 0
+                ELSE (extract(epoch FROM expires - clock_timestamp()) * 1000)::bigint END
             FROM \(address.schema).lease
             """)
         return try onServer { () throws(PostgreSQLError) in
@@ -122,6 +119,6 @@ package struct JournalLease: Sendable, Hashable {
     package let term: UInt64
     package let node: String
     package let address: String
-    /// Negative once it has run out.
+    /// Zero or less once it has run out, and if it was renewed later than now: the server's clock was set back.
     package let remaining: Duration
 }

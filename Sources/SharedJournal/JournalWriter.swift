@@ -14,7 +14,7 @@ import Threads
 ///    Nothing: they are not, and it appends them again, as the term is still its own.
 ///
 /// Until then nobody is told anything. The write in step 2 also waits for synchronous standbys, so that what step 3
-/// finds is on those as well.
+/// finds is on those as well. If step 2 was refused, it has written nothing: then something else is, and waited for.
 package final class JournalWriter: FrameCommitter {
     package let term: UInt64
     private let address: JournalAddress
@@ -22,6 +22,8 @@ package final class JournalWriter: FrameCommitter {
     private let abandonment: Abandonment
     private let report: (@Sendable (String) -> Void)?
     private let state: Lock<State>
+    /// Apart from the state, which an append holds for as long as it lasts.
+    private let refusedSince = Lock<ContinuousClock.Instant?>(nil)
 
     private struct State {
         /// nil when it was lost.
@@ -50,6 +52,9 @@ package final class JournalWriter: FrameCommitter {
         self.report = report
         state = Lock(State(connection: nil, number: 0, unknown: nil))
     }
+
+    /// For how long it has not been let in to find out what became of an append; zero if it is not at that.
+    package var isShutOutFor: Duration { refusedSince.withLock { $0 }.map { .now - $0 } ?? .zero }
 
     package func commit(_ frame: SharedFrame) throws(FrameRefusal) {
         do throws(SharedJournalError) {
@@ -102,9 +107,10 @@ package final class JournalWriter: FrameCommitter {
             default: throw SharedJournalError(error)
             }
         }
-        // A commit that was told not to wait for a standby any longer says so.
-        guard connection.warnings.isEmpty else {
-            return try resolve(batch, &state, cause: "The server did not wait for its standby.")
+        do throws(SharedJournalError) {
+            try connection.checkStandbyHasIt()
+        } catch {
+            return try resolve(batch, &state, cause: error.message)
         }
         try check(answer, of: batch)
         return .carriedOut
@@ -152,10 +158,7 @@ package final class JournalWriter: FrameCommitter {
             (try rows.bool(0, 0), UInt64(clamping: try rows.int(0, 1)))
         }
         guard isTaken else { throw .wrongTerm(newest, ours: term) }
-        // As above: its commit was not waited for.
-        guard connection.warnings.isEmpty else {
-            throw SharedJournalError(.unavailable, "\(address) did not wait for its standby.")
-        }
+        try connection.checkStandbyHasIt()
     }
 
     // MARK: An unknown outcome
@@ -167,6 +170,7 @@ package final class JournalWriter: FrameCommitter {
         state.connection = nil
         var pause = Duration.milliseconds(20)
         var reason = cause
+        defer { refusedSince.withLock { $0 = nil } }
         report?("Whether event \(batch.first) is in the journal is to be found out. \(cause)")
         while abandonment.sleep(for: pause) {
             do throws(SharedJournalError) {
@@ -193,8 +197,10 @@ package final class JournalWriter: FrameCommitter {
     private func findOut(
         _ batch: FrameBatch, _ state: inout State
     ) throws(SharedJournalError) -> Outcome {
+        refusedSince.withLock { $0 = $0 ?? .now }
         let connection = try JournalConnection(
             address, timeouts: timeouts, abandonment: abandonment)
+        refusedSince.withLock { $0 = nil }
         var loss: SharedJournalError?
         do throws(SharedJournalError) {
             try take(connection, &state)
@@ -206,7 +212,9 @@ package final class JournalWriter: FrameCommitter {
         let standing = try whatStands(in: batch, connection)
         if loss == nil { state.connection = connection }
         switch standing {
-        case .ours: return .carriedOut
+        case .ours:
+            if loss != nil { try connection.waitForStandby() }
+            return .carriedOut
         case .anothers(let end): throw loss ?? .overtaken(end, expected: batch.first)
         case .nothing:
             if let loss { throw loss }

@@ -53,6 +53,13 @@ extension SharedJournalError {
         case .noLibrary, .notConnected, .lost: self.init(.unavailable, error.message)
         case .abandoned: self.init(.unknown, error.message)
         case .unexpectedAnswer: self.init(.damaged, error.message)
+        case .refused where error.sqlState == .readOnlyTransaction:
+            self.init(
+                .unavailable,
+                """
+                \(error.message) It takes no writes; perhaps it follows another server. An address of several hosts \
+                needs target_session_attrs=read-write, to find the one that does.
+                """)
         case .refused: self.init(Self.code(of: error.sqlState), error.message)
         }
     }

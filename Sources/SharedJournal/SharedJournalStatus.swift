@@ -94,7 +94,8 @@ extension JournalConnection {
             [.text(name), .int(Int64(clamping: instance))])
     }
 
-    /// The run of a node that was heard of last, and how long ago that was.
+    /// The run of a node that was heard of last, and how long ago that was: less than zero if the server's clock was
+    /// set back since then.
     package func lastRun(
         of name: String
     ) throws(SharedJournalError) -> (instance: UInt64, silence: Duration)? {

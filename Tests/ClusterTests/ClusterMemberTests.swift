@@ -107,19 +107,50 @@ struct ClusterMemberTests {
     /// The second one ends, and the first one's lease goes on.
     @Test func aSecondNodeOfTheLeadersNameIsRefused() throws {
         let journal = try address()
-        let nodes = try nodes(journal, 3)
+        let nodes = try (0..<3).map { number in
+            var options = options(journal, "n\(number)")
+            // The leader is to be heard of in time, however slow this machine is.
+            options.lease = .seconds(4)
+            return try Node(options, directory("n\(number)"))
+        }
         defer { for node in nodes { node.stop() } }
         let leader = try Node.leader(of: nodes)
         let before = leader.member.status
         let name = leader.member.options.node
-        let second = try Node(options(journal, name), directory("second"))
+        try server.connect().noteGivenUpLeases(of: journal)
+        let second = try Node(leader.member.options, directory("second"))
         try eventually { second.failure != nil }
         #expect(second.failure?.contains("calls itself \(name)") == true)
         second.stop()
+        // The leader's next renewal would hide it from whoever looks later.
+        let rows = try server.connect().run("SELECT FROM \(journal.schema).given_up")
+        #expect(rows.count == 0)
         try leader.append("still")
         try Node.settle(nodes)
         #expect(leader.member.status.term == before.term && leader.isLeading)
         #expect(leader.member.status.failovers == before.failovers)
+    }
+
+    /// Its own row, from before PostgreSQL's clock was set back.
+    @Test func aRowThatWasSeenLaterThanNowIsNotAnotherServersName() throws {
+        let journal = try address()
+        let before = try Node(options(journal, "n"), directory("n"))
+        try before.append(whenLeading: "one")
+        before.stop()
+        try server.connect().run(
+            """
+            INSERT INTO \(journal.schema).nodes (node, address, role, term, sequence, instance, seen)
+            VALUES ('n', '', 'writer', 1, 1, 1, clock_timestamp() + interval '1 hour')
+            """)
+        let node = try Node(options(journal, "n"), directory("n"))
+        defer { node.stop() }
+        try node.append(whenLeading: "two")
+        try eventually {
+            let rows = try server.connect().run(
+                "SELECT FROM \(journal.schema).nodes WHERE node = 'n' AND instance <> 1")
+            return node.failure != nil || rows.count == 1
+        }
+        #expect(node.failure == nil)
     }
 
     @Test func anotherStoreIsNotTouched() throws {
@@ -130,6 +161,38 @@ struct ClusterMemberTests {
             try ClusterMember.join(options(address(), "n"), directory: path)
         }
         #expect("\(String(describing: error))".contains("give another --data"))
+    }
+
+    /// In the segment where the copy goes on, and in one that only the fold reads.
+    @Test(arguments: [true, false])
+    func aDamagedCopyIsMovedIntoItselfAndFetchedAgain(_ isInTheLastSegment: Bool) throws {
+        let journal = try address()
+        let path = directory("n")
+        let node = try Node(options(journal, "n"), path)
+        _ = try Node.leader(of: [node])
+        // The first segment has a megabyte.
+        let texts = (0..<24).map { "\($0) " + String(repeating: "x", count: 100_000) }
+        for text in texts { try node.append(text) }
+        node.stop()
+        let segments = try FileManager.default.contentsOfDirectory(atPath: path + "/segments")
+            .filter { $0.hasSuffix(".log") }.sorted()
+        try #require(segments.count > 1)
+        let name = try #require(isInTheLastSegment ? segments.last : segments.first)
+        let file = URL(filePath: path + "/segments/" + name)
+        var bytes = try Data(contentsOf: file)
+        // What is not used yet is zeros.
+        let used = try #require(bytes.lastIndex { $0 != 0 })
+        bytes[used / 2] ^= 1
+        try bytes.write(to: file)
+        let again = try Node(options(journal, "n"), path)
+        #expect(again.texts == texts)
+        #expect(try Data(contentsOf: URL(filePath: path + "/damaged-1/segments/" + name)) == bytes)
+        // Nothing is in the way of what runs on the directory now.
+        try again.append(whenLeading: "more")
+        again.stop()
+        let third = try Node(options(journal, "n"), path)
+        defer { third.stop() }
+        #expect(third.texts == texts + ["more"])
     }
 
     @Test func aJournalThatLostEventsStopsTheNode() throws {
@@ -144,6 +207,124 @@ struct ClusterMemberTests {
         #expect(throws: (any Error).self) {
             try ClusterMember.join(options(journal, "n"), directory: directory("n"))
         }
+    }
+
+    /// A commit that waits for a standby that is gone.
+    @Test func aNodeSaysForHowLongAnAppendHasHadNoAnswer() throws {
+        let server = try PostgreSQLServer()
+        let journal = try JournalAddress(
+            parsing: server.url(schema: PostgreSQLServer.newSchema()))
+        let node = try Node(options(journal, "n"), directory("n"))
+        defer { node.stop() }
+        try node.append(whenLeading: "one")
+        #expect(node.member.status.appendTime == .zero)
+        let observer = try server.connect()
+        try observer.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try observer.run("SELECT pg_reload_conf()")
+        try eventually {
+            try observer.run("SHOW synchronous_standby_names").text(0, 0) == "nobody"
+        }
+        let append = Append("two", to: node)
+        try eventually { node.member.status.appendTime > node.member.options.lease * 2 }
+        // Another one could not append either.
+        #expect(node.isLeading)
+        try observer.run("ALTER SYSTEM RESET synchronous_standby_names")
+        try observer.run("SELECT pg_reload_conf()")
+        try append.outcome()
+        #expect(node.member.status.appendTime == .zero)
+    }
+
+    /// As with too many connections: the one for the lease is there, and the writer cannot make another one.
+    @Test func aNodeWhoseWriterIsNotLetInLeavesTheLeadToAnother() throws {
+        let server = try PostgreSQLServer()
+        let observer = try server.connect()
+        let (user, password) = (PostgreSQLServer.guardedUser, PostgreSQLServer.password)
+        try observer.run("CREATE ROLE \(user) SUPERUSER LOGIN PASSWORD '\(password)'")
+        let schema = PostgreSQLServer.newSchema()
+        let first = try Node(
+            options(
+                JournalAddress(
+                    parsing: server.url(schema: schema)
+                        .replacing(
+                            PostgreSQLServer.user + "@", with: user + ":open%3Asesame%2F7@")),
+                "first"), directory("first"))
+        defer { first.stop() }
+        try first.append(whenLeading: "one")
+        let second = try Node(
+            options(JournalAddress(parsing: server.url(schema: schema)), "second"),
+            directory("second"))
+        defer { second.stop() }
+        try observer.run("ALTER ROLE \(user) NOLOGIN")
+        try observer.run(
+            """
+            SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+            WHERE query LIKE '%.append(%' AND pid <> pg_backend_pid()
+            """)
+        let append = Append("two", to: first)
+        try second.append(whenLeading: "three")
+        #expect(!first.isLeading)
+        // It is in the way of nothing that comes after it.
+        try observer.run("ALTER ROLE \(user) LOGIN")
+        #expect(throws: JournalError.self) { try append.outcome() }
+        try Node.settle([first, second])
+        #expect(first.texts == ["one", "three"] && second.texts == first.texts)
+    }
+
+    @Test func aRunningNodeStopsIfTheJournalHasLostEvents() throws {
+        let servers = try TwoServers(directory("exported"))
+        let node = try Node(options(servers.journal, "n"), directory("n"))
+        defer { node.stop() }
+        try node.append(whenLeading: "one")
+        let last = node.sequence
+        try servers.copy(term: node.member.status.term)
+        try node.append("two")
+        servers.switchOver()
+        servers.first.stop()
+        try eventually { node.failure != nil }
+        #expect(node.failure?.contains("ends with event \(last), and this server has") == true)
+        #expect(try servers.connect().head(of: node.member.history).sequence == last)
+    }
+
+    /// The writer has gone over to the PostgreSQL that leads by now, and the follow thread's connection has not: an
+    /// address has moved on from a server that was stopped, and goes on. It finds out while it leads, or follows again.
+    @Test(arguments: [true, false])
+    func aConnectionToAPostgreSQLThatWasLeftBehindStopsNobody(_ isOvertaken: Bool) throws {
+        let servers = try TwoServers(directory("exported"))
+        let node = try Node(options(servers.journal, "n"), directory("n"))
+        defer { node.stop() }
+        try node.append(whenLeading: "one")
+        try servers.copy(term: node.member.status.term)
+        servers.switchOver()
+        let first = try servers.first.connect()
+        try first.run(
+            """
+            SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+            WHERE query LIKE '%.append(%' AND pid <> pg_backend_pid()
+            """)
+        try node.append("two")
+        if isOvertaken {
+            let connection = try servers.connect()
+            _ = try connection.raiseTerm(
+                after: connection.term().term,
+                by: JournalCandidate(
+                    node: "ghost", address: "ws://ghost", lease: .milliseconds(50)))
+            #expect(throws: JournalError.self) { try node.append("refused") }
+        }
+        // The follow thread has left it.
+        try eventually {
+            let rows = try first.run(
+                """
+                SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+                AND (query LIKE '%frames ORDER BY seq DESC%' OR query LIKE 'LISTEN%')
+                """)
+            return node.failure != nil || rows.count == 0
+        }
+        #expect(node.failure == nil)
+        servers.first.stop()
+        try node.append(whenLeading: "three")
+        #expect(node.texts == ["one", "two", "three"])
+        #expect(
+            try servers.connect().head(of: node.member.history).sequence == node.sequence)
     }
 
     /// Leaders end, are cut off or fall asleep at random; what was acknowledged is there once, in one order, everywhere.
@@ -191,6 +372,62 @@ struct ClusterMemberTests {
             #expect(node.failure == nil, "seed \(seed)")
         }
         #expect(Set(nodes.map(\.hash)).count == 1, "seed \(seed)")
+    }
+}
+
+/// One on a thread of its own.
+private final class Append: Sendable {
+    private let result = Monitor<Result<Void, any Error>?>(nil)
+
+    init(_ text: String, to node: Node) {
+        _ = BlockingThread { [result] in
+            let outcome = Result { try node.append(text) }
+            result.update { $0 = outcome }
+        }
+    }
+
+    func outcome() throws {
+        let found = result.wait(milliseconds: .testDeadlineMilliseconds) { $0 }
+        try #require(found).get()
+    }
+}
+
+/// A PostgreSQL and one that takes over from it, under one address.
+private final class TwoServers {
+    let first: PostgreSQLServer
+    let second: PostgreSQLServer
+    /// By the address.
+    let journal: JournalAddress
+    private let proxy: CuttingProxy
+    private let directory: String
+
+    init(_ directory: String) throws {
+        self.directory = directory
+        first = try PostgreSQLServer()
+        second = try PostgreSQLServer()
+        proxy = try CuttingProxy(to: first.port)
+        journal = try JournalAddress(
+            parsing: first.url(schema: PostgreSQLServer.newSchema(), port: proxy.port))
+    }
+
+    deinit { proxy.stop() }
+
+    /// The second gets what the first has.
+    func copy(term: UInt64) throws {
+        _ = try JournalExport(journal, to: directory).run(abandonment: Abandonment())
+        let copy = try JournalAddress(parsing: second.url(schema: journal.schema))
+        _ = try JournalImport(directory, to: copy, abandonment: Abandonment()).run(cursorKey: nil)
+        try second.connect().run(
+            "UPDATE \(journal.schema).term SET term = $1, connection = 0",
+            [.int(Int64(clamping: term))])
+    }
+
+    /// New connections are to the second from now on.
+    func switchOver() { proxy.lead(to: second.port) }
+
+    /// To the one that the address leads to.
+    func connect() throws -> JournalConnection {
+        try JournalConnection(journal, abandonment: Abandonment())
     }
 }
 
@@ -285,6 +522,11 @@ private final class Node: ClusterDelegate {
         _ = try outcome.wait { $0 }.get()
     }
 
+    func append(whenLeading text: String) throws {
+        _ = try Self.leader(of: [self])
+        try append(text)
+    }
+
     func stop() {
         member.stop()
         journal.close()
@@ -305,6 +547,28 @@ private final class Node: ClusterDelegate {
             guard let leader = nodes.first(where: \.isLeading) else { return false }
             let last = leader.sequence
             return nodes.allSatisfy { $0.sequence == last }
+        }
+    }
+}
+
+extension PostgreSQLConnection {
+    /// Has each lease that is given up become a row of `given_up`.
+    fileprivate func noteGivenUpLeases(of journal: JournalAddress) throws {
+        let schema = journal.schema
+        for statement in [
+            "CREATE TABLE \(schema).given_up (term bigint)",
+            """
+            CREATE FUNCTION \(schema).note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                INSERT INTO \(schema).given_up VALUES (NEW.term);
+                RETURN NEW;
+            END $$
+            """,
+            """
+            CREATE TRIGGER noted AFTER UPDATE ON \(schema).lease FOR EACH ROW
+            WHEN (NEW.expires <= clock_timestamp()) EXECUTE FUNCTION \(schema).note()
+            """,
+        ] {
+            try run(statement)
         }
     }
 }

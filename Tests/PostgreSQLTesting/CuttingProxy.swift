@@ -13,17 +13,17 @@ package final class CuttingProxy: Sendable {
 
     package let port: Int
     private let listener: Int32
-    private let serverPort: Int
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     private struct State {
+        var serverPort: Int
         var cut: Cut?
         var sockets: Set<Int32> = []
         var isStopped = false
     }
 
     package init(to serverPort: Int) throws {
-        self.serverPort = serverPort
+        state = Lock(State(serverPort: serverPort))
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = loopback(0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -52,6 +52,9 @@ package final class CuttingProxy: Sendable {
 
     package func disarm() { state.withLock { $0.cut = nil } }
 
+    /// Has new connections go to another server. Those that there are stay.
+    package func lead(to serverPort: Int) { state.withLock { $0.serverPort = serverPort } }
+
     package func stop() {
         let sockets = state.withLock { state -> Set<Int32> in
             guard !state.isStopped else { return [] }
@@ -64,7 +67,7 @@ package final class CuttingProxy: Sendable {
 
     private func serve(_ client: Int32) {
         let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = loopback(serverPort)
+        var address = loopback(state.withLock { $0.serverPort })
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

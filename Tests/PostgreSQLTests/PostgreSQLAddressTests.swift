@@ -26,6 +26,35 @@ import Testing
     }
 
     @Test(arguments: [
+        ("one:1,two:2", ["one 1", "two 2"]), ("one,two:2", ["one ", "two 2"]),
+        ("one,two", ["one ", "two "]), ("one", ["one"]), ("", [""]),
+    ])
+    func eachOfSeveralHostsIsTriedByItself(_ hosts: String, _ expected: [String]) throws {
+        let address = try PostgreSQLAddress(parsing: "postgres://ada@\(hosts)/todos")
+        let found = address.hosts.map { parameters in
+            ["host", "port"].compactMap { keyword in
+                parameters.first { $0.keyword == keyword }?.value
+            }.joined(separator: " ")
+        }
+        #expect(found == expected)
+        #expect(address.hosts.allSatisfy { $0.contains { $0.value == "todos" } })
+    }
+
+    @Test func onePortIsThatOfAllHostsAndListsThatDoNotFitAreLeftToLibpq() throws {
+        let one = try PostgreSQLAddress(parsing: "postgres:///todos?host=a,b&port=7")
+        #expect(
+            one.hosts.map { $0.filter { $0.keyword == "port" }.map(\.value) } == [["7"], ["7"]])
+        let wrong = try PostgreSQLAddress(parsing: "postgres:///todos?host=a,b,c&port=7,8")
+        #expect(wrong.hosts.count == 1)
+    }
+
+    @Test func bothPasswordsAreHidden() throws {
+        let address = try PostgreSQLAddress(
+            parsing: "postgres://ada:hush@db/todos?sslpassword=hush-hush")
+        #expect(address.withoutPassword("hush and hush-hush\n") == "… and …")
+    }
+
+    @Test(arguments: [
         "http://db/todos", "db", "", "postgres://ada@db/todos?shema=x",
         "postgres://ada:hush%ZZ@db/todos", "postgres://db/todos?password=hush%ZZ",
         "postgres://ada:hush@db/todos?shema=x",

@@ -156,30 +156,60 @@ struct PostgreSQLConnectionTests {
         #expect(error?.message.contains("postgres://relay@127.0.0.1:1/none") == true)
     }
 
-    /// As a server behind a firewall that drops everything.
+    /// As a server that hangs.
     @Test func aServerThatDoesNotGreetIsGivenUp() throws {
-        let silent = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(silent) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(silent, $0, length) | listen(silent, 1) | getsockname(silent, $0, &length)
-            }
-        }
-        try #require(result == 0)
+        let silent = try SilentListener(backlog: 1)
         var timeouts = PostgreSQLTimeouts()
         timeouts.connect = .milliseconds(100)
-        let port = Int(in_port_t(bigEndian: address.sin_port))
         let error = #expect(throws: PostgreSQLError.self) {
             try PostgreSQLConnection(
-                PostgreSQLAddress(parsing: "postgres://relay@127.0.0.1:\(port)/none"),
+                PostgreSQLAddress(parsing: "postgres://relay@127.0.0.1:\(silent.port)/none"),
                 timeouts: timeouts, abandonment: Abandonment())
         }
         #expect(error?.code == .notConnected)
         #expect(error?.message.contains("nothing was heard") == true)
+    }
+
+    /// The first accepts the connection and says nothing; the second is behind a firewall that drops everything.
+    @Test func serversThatSayNothingAreGivenUpForTheNextOne() throws {
+        let (silent, hole) = (try SilentListener(backlog: 1), try SilentListener(backlog: 0))
+        try hole.fill()
+        var timeouts = PostgreSQLTimeouts()
+        timeouts.connect = .milliseconds(500)
+        let ports = [silent.port, hole.port, server.port]
+        let places = ports.map { "127.0.0.1:\($0)" }.joined(separator: ",")
+        let connection = try PostgreSQLConnection(
+            PostgreSQLAddress(parsing: "postgres://relay@\(places)/postgres"), timeouts: timeouts,
+            abandonment: Abandonment())
+        #expect(try connection.run("SELECT 1::bigint").int(0, 0) == 1)
+    }
+
+    /// A name may have several IP addresses, which libpq tries by itself, as it does with the hosts of a service file.
+    @Test func anIPAddressThatDropsEverythingIsGivenUpForTheNextOne() throws {
+        let hole = try SilentListener(backlog: 0)
+        try hole.fill()
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "relay-service-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(
+            """
+            [two]
+            host=127.0.0.1,127.0.0.1
+            port=\(hole.port),\(server.port)
+            user=relay
+            dbname=postgres
+
+            """.utf8
+        ).write(to: file)
+        setenv("PGSERVICEFILE", file.path(), 1)
+        defer { unsetenv("PGSERVICEFILE") }
+        let address = try PostgreSQLAddress(parsing: "postgres://?service=two")
+        var timeouts = PostgreSQLTimeouts()
+        // The system finds out when it has sent for the second time, after a second at the earliest.
+        timeouts.connect = .seconds(2)
+        let connection = try PostgreSQLConnection(
+            address, timeouts: timeouts, abandonment: Abandonment())
+        #expect(try connection.run("SELECT 1::bigint").int(0, 0) == 1)
     }
 
     @Test func listenersAreToldOfWhatOthersCommit() throws {
@@ -190,6 +220,36 @@ struct PostgreSQLConnectionTests {
         try server.connect().run("SELECT pg_notify($1, '7')", [.text(channel)])
         #expect(try listener.nextNotification(within: .testDeadline) == "7")
         #expect(try listener.nextNotification(within: .milliseconds(1)) == nil)
+    }
+
+    @Test func whatWasToldSoFarCanBeForgottenAtOnce() throws {
+        let listener = try server.connect()
+        let channel = PostgreSQLServer.newSchema()
+        try listener.listen(to: channel)
+        let other = try server.connect()
+        for number in 0..<100 {
+            try other.run("SELECT pg_notify($1, $2)", [.text(channel), .text("\(number)")])
+        }
+        // They come before an answer.
+        try listener.run("SELECT 1")
+        try listener.forgetNotifications()
+        #expect(try listener.nextNotification(within: .zero) == nil)
+        try other.run("SELECT pg_notify($1, 'new')", [.text(channel)])
+        #expect(try listener.nextNotification(within: .testDeadline) == "new")
+    }
+
+    /// So that the server, too, notices that a client's machine is gone.
+    @Test func theServerLooksWhetherItsClientIsThere() throws {
+        var timeouts = PostgreSQLTimeouts()
+        timeouts.network = .seconds(6)
+        let connection = try PostgreSQLConnection(
+            server.address, timeouts: timeouts, abandonment: Abandonment())
+        let rows = try connection.run(
+            """
+            SELECT current_setting('tcp_keepalives_idle'), current_setting('tcp_keepalives_interval'),
+                current_setting('tcp_keepalives_count'), current_setting('tcp_user_timeout')
+            """)
+        #expect(try (0..<4).map { try rows.text(0, $0) } == ["3", "1", "3", "6000"])
     }
 
     @Test func aListenerCanBeGivenUp() throws {
@@ -258,4 +318,54 @@ extension PostgreSQLConnection {
             [.int(pid)]
         ).count == 1
     }
+}
+
+/// A port where nobody accepts connections.
+private final class SilentListener {
+    let port: Int
+    private var sockets: [Int32]
+
+    init(backlog: Int32) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        sockets = [listener]
+        var address = loopback(0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) | listen(listener, backlog)
+                    | getsockname(listener, $0, &length)
+            }
+        }
+        port = Int(in_port_t(bigEndian: address.sin_port))
+        try #require(result == 0)
+    }
+
+    deinit { for socket in sockets { close(socket) } }
+
+    /// Takes the places for connections that wait to be accepted: the system drops what others send.
+    func fill() throws {
+        while true {
+            let client = socket(
+                AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+            sockets.append(client)
+            var address = loopback(port)
+            _ = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            // On loopback it is connected at once, or not at all.
+            var wanted = pollfd(fd: client, events: Int16(POLLOUT), revents: 0)
+            if poll(&wanted, 1, 200) == 0 { return }
+            try #require(sockets.count < 16)
+        }
+    }
+}
+
+private func loopback(_ port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    address.sin_port = in_port_t(port).bigEndian
+    return address
 }

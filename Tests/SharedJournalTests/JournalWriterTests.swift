@@ -215,6 +215,36 @@ struct JournalWriterTests {
         #expect(results.compactMap(\.journalCode).filter { $0 == .wrongTerm(1) }.count == 3)
     }
 
+    @Test func aServerThatTakesNoWritesIsSaidToBeAStandbyPerhaps() throws {
+        let address = try JournalAddress(
+            parsing: journal.server.url(schema: journal.address.schema)
+                + "&options=-c%20default_transaction_read_only%3Don")
+        let connection = try JournalConnection(address, abandonment: Abandonment())
+        let error = #expect(throws: SharedJournalError.self) {
+            try connection.raiseTerm(after: 0, by: TestJournal.candidate)
+        }
+        #expect(error?.code == .unavailable)
+        #expect(error?.message.contains("target_session_attrs=read-write") == true)
+    }
+
+    /// PostgreSQL's clock was set back, or another server with another clock has taken over.
+    @Test func aLeaseThatWasRenewedLaterThanNowDoesNotCount() throws {
+        let connection = try journal.connect()
+        _ = try connection.raiseTerm(after: 0, by: TestJournal.candidate)
+        let two = JournalCandidate(node: "two", address: "ws://two", lease: .seconds(10))
+        let change = """
+            UPDATE \(journal.address.schema).lease
+            SET renewed = renewed + $1 * interval '1 s', expires = expires + $1 * interval '1 s'
+            """
+        try connection.ask(change, [.int(3_600)])
+        #expect(try (connection.lease()?.remaining).map { $0 <= .zero } == true)
+        let term = try connection.raiseTerm(after: 1, by: two, respectsLease: true)
+        #expect(term == 2)
+        #expect(throws: SharedJournalError.self) {
+            try connection.raiseTerm(after: 2, by: TestJournal.candidate, respectsLease: true)
+        }
+    }
+
     @Test func aLeaseIsRespectedUntilItRunsOut() throws {
         let connection = try journal.connect()
         let one = JournalCandidate(node: "one", address: "ws://one", lease: .seconds(600))

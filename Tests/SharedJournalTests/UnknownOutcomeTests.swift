@@ -108,24 +108,68 @@ struct UnknownOutcomeTests {
         try writer.append(frame, after: maker.head)
         maker.took(frame)
         let observer = try journal.connect()
-        // Reading waits for nobody, and changing this setting writes no transaction.
-        try observer.ask("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-        try observer.ask("SELECT pg_reload_conf()")
-        try observer.wait(
-            for: "SELECT WHERE current_setting('synchronous_standby_names') = 'nobody'")
+        try observer.waitForNobody()
         let (next, head) = (try maker.make(), maker.head)
         let outcome = Outcome { try writer.append(next, after: head) }
-        let waiting = "SELECT pid::bigint FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-        try observer.wait(for: waiting)
-        let pid = try observer.ask(waiting).int(0, 0)
-        try observer.ask("SELECT pg_cancel_backend($1::int)", [.int(pid)])
-        try observer.wait(for: waiting + " AND pid <> $1", [.int(pid)])
+        let pid = try observer.cancelWait()
+        try observer.wait(for: Self.waiting + " AND pid <> $1", [.int(pid)])
         #expect(!outcome.isThere)
-        try observer.ask("ALTER SYSTEM RESET synchronous_standby_names")
-        try observer.ask("SELECT pg_reload_conf()")
+        try observer.waitForNobodyAnyMore()
         try outcome.get()
         #expect(try journal.frames().count == 2)
     }
+
+    /// Behind a newer term taking the connection changes nothing, and so waits for nobody.
+    @Test func anAppendBehindANewerTermIsWaitedForAsWell() throws {
+        let server = try PostgreSQLServer()
+        let journal = try TestJournal(on: server)
+        let writer = try journal.makeWriter()
+        var maker = FrameMaker()
+        let frame = try maker.make()
+        try writer.append(frame, after: maker.head)
+        maker.took(frame)
+        let observer = try journal.connect()
+        try observer.waitForNobody()
+        let (next, head) = (try maker.make(), maker.head)
+        let outcome = Outcome { try writer.append(next, after: head) }
+        try observer.wait(for: Self.waiting)
+        // Another node raises the term: it waits for the append, and before the writer does.
+        let raising = Outcome {
+            let rival = try journal.connect()
+            try rival.commitLocally()
+            return try rival.raiseTerm(after: writer.term, by: TestJournal.candidate)
+        }
+        try observer.wait(
+            for: "SELECT FROM pg_locks WHERE NOT granted AND mode = 'ExclusiveLock'")
+        let pid = try observer.cancelWait()
+        #expect(try raising.get() == writer.term + 1)
+        try observer.wait(for: Self.waiting + " AND pid <> $1", [.int(pid)])
+        #expect(!outcome.isThere)
+        // The second wait is not cancelled either.
+        let second = try observer.cancelWait()
+        try observer.wait(for: Self.waiting + " AND pid <> $1", [.int(second)])
+        #expect(!outcome.isThere)
+        try observer.waitForNobodyAnyMore()
+        try outcome.get()
+        #expect(try journal.frames().count == 2)
+    }
+
+    /// A role's or a server's own setting must not hide that.
+    @Test func theWarningIsHeardWhateverTheServersSettings() throws {
+        let journal = try TestJournal(on: try PostgreSQLServer.shared.get())
+        let quiet = try JournalAddress(
+            parsing: journal.server.url(schema: journal.address.schema)
+                + "&options=-c%20client_min_messages%3Derror")
+        let connection = try JournalConnection(quiet, abandonment: Abandonment())
+        try connection.ask("DO $$ BEGIN RAISE WARNING 'not waited'; END $$")
+        let error = #expect(throws: SharedJournalError.self) {
+            try connection.checkStandbyHasIt()
+        }
+        #expect(error?.code == .unavailable)
+    }
+
+    fileprivate static let waiting =
+        "SELECT pid::bigint FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 
     /// Two writers of one term, and now and then one that raises it.
     @Test func writersThatRaceLeaveNoGapAndNothingTwice() throws {
@@ -239,6 +283,29 @@ struct UnknownOutcomeTests {
         #expect(frames.map(\.bytes) == appended.map(\.bytes), "RELAY_JOURNAL_SEED=\(seed)")
         #expect(appended.count > Self.rounds(250) / 2)
         #expect(unknown.withLock { $0 } > Self.rounds(250) / 10, "connections did end")
+    }
+}
+
+extension JournalConnection {
+    /// Has commits wait for a standby that never comes. Reading waits for nobody, and changing this setting writes no
+    /// transaction.
+    fileprivate func waitForNobody() throws {
+        try ask("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try ask("SELECT pg_reload_conf()")
+        try wait(for: "SELECT WHERE current_setting('synchronous_standby_names') = 'nobody'")
+    }
+
+    fileprivate func waitForNobodyAnyMore() throws {
+        try ask("ALTER SYSTEM RESET synchronous_standby_names")
+        try ask("SELECT pg_reload_conf()")
+    }
+
+    /// Cancels a commit's wait for its standby, and says whose it was.
+    fileprivate func cancelWait() throws -> Int64 {
+        try wait(for: UnknownOutcomeTests.waiting)
+        let pid = try ask(UnknownOutcomeTests.waiting).int(0, 0)
+        try ask("SELECT pg_cancel_backend($1::int)", [.int(pid)])
+        return pid
     }
 }
 

@@ -40,7 +40,12 @@ final class ClusterNode: ClusterDelegate {
 
     /// Ends its part in the cluster; another server may lead at once.
     func stop() async {
-        try? await onThreadOfItsOwn { [member] in member.stop() }
+        do {
+            try await onThreadOfItsOwn { [member] in member.stop() }
+        } catch {
+            // No thread could be made, and it has to end: this one waits.
+            member.stop()
+        }
         await link.stop()
     }
 
@@ -54,6 +59,9 @@ final class ClusterNode: ClusterDelegate {
             return "The records no longer fit this server's schema: another one has a newer schema."
         }
         if status.appendError != nil { return "The journal takes no events." }
+        if status.appendTime > member.options.lease * 2 {
+            return "The journal does not say what became of this server's last events."
+        }
         if status.leaseTrouble > member.options.lease * 2 {
             return "This server cannot look at the cluster's lease."
         }

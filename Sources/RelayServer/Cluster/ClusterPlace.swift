@@ -95,7 +95,8 @@ extension Server.Storage {
     ///     listens on.
     ///   - maxLag: events that the server may be behind; `/readyz` answers 503 if it is further behind.
     ///   - onFailure: called once, from any thread, if the server can no longer follow the journal, with the reason in a
-    ///     sentence. It goes on to answer queries from the state that it has; stop it.
+    ///     sentence: what it holds is damaged, or is not what this server has. Queries are still answered from the state
+    ///     that there is; stop it.
     /// - Throws: what is wrong with the addresses, or that libpq is missing.
     public static func journal(
         _ url: String, copy directory: String, node: String? = nil, advertised: String? = nil,

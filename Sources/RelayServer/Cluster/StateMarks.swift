@@ -32,7 +32,12 @@ final class StateMarks: Sendable {
         let target = isStill ? head : service.roundSnapshot()
         if let target, begins(target.sequence) {
             Task.detached(priority: .background) {
-                try? await onThreadOfItsOwn { self.hash(target) }
+                do {
+                    try await onThreadOfItsOwn { self.hash(target) }
+                } catch {
+                    // No thread could be made. Next time, perhaps.
+                    self.state.withLock { $0.isHashing = false }
+                }
             }
         }
         return state.withLock { $0.mark }
