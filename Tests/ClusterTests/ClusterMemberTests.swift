@@ -218,18 +218,12 @@ struct ClusterMemberTests {
         defer { node.stop() }
         try node.append(whenLeading: "one")
         #expect(node.member.status.appendTime == .zero)
-        let observer = try server.connect()
-        try observer.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-        try observer.run("SELECT pg_reload_conf()")
-        try eventually {
-            try observer.run("SHOW synchronous_standby_names").text(0, 0) == "nobody"
-        }
+        try server.waitForStandby()
         let append = Append("two", to: node)
         try eventually { node.member.status.appendTime > node.member.options.lease * 2 }
         // Another one could not append either.
         #expect(node.isLeading)
-        try observer.run("ALTER SYSTEM RESET synchronous_standby_names")
-        try observer.run("SELECT pg_reload_conf()")
+        try server.endWaitForStandby()
         try append.outcome()
         #expect(node.member.status.appendTime == .zero)
     }

@@ -94,6 +94,35 @@ package final class PostgreSQLServer: Sendable {
         process.waitUntilExit()
     }
 
+    /// Has commits wait for a standby that never comes, until ``endWaitForStandby()``.
+    package func waitForStandby() throws {
+        let connection = try connect()
+        try connection.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try connection.run("SELECT pg_reload_conf()")
+        // One of the server's processes tells the others, when it gets to it: only a commit that waits shows that it has.
+        var timeouts = PostgreSQLTimeouts()
+        timeouts.statement = .milliseconds(100)
+        for _ in 0..<100 {
+            let probe = try PostgreSQLConnection(
+                address, timeouts: timeouts, abandonment: Abandonment())
+            let pid = try probe.run("SELECT pg_backend_pid()::bigint").int(0, 0)
+            // If it waits, that is given up.
+            _ = try? probe.run("SELECT pg_logical_emit_message(true, '', '')")
+            let waiting = try connection.run(
+                "SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'SyncRep'",
+                [.int(pid)])
+            try connection.run("SELECT pg_terminate_backend($1::int, 10000)", [.int(pid)])
+            if waiting.count == 1 { return }
+        }
+        throw NoPostgreSQL()
+    }
+
+    package func endWaitForStandby() throws {
+        let connection = try connect()
+        try connection.run("ALTER SYSTEM RESET synchronous_standby_names")
+        try connection.run("SELECT pg_reload_conf()")
+    }
+
     /// A connection with no settings of ours, for what a test does to the server.
     package func connect() throws -> PostgreSQLConnection {
         try PostgreSQLConnection(address, abandonment: Abandonment())

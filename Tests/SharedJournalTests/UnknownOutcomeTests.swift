@@ -108,13 +108,13 @@ struct UnknownOutcomeTests {
         try writer.append(frame, after: maker.head)
         maker.took(frame)
         let observer = try journal.connect()
-        try observer.waitForNobody()
+        try server.waitForStandby()
         let (next, head) = (try maker.make(), maker.head)
         let outcome = Outcome { try writer.append(next, after: head) }
         let pid = try observer.cancelWait()
         try observer.wait(for: Self.waiting + " AND pid <> $1", [.int(pid)])
         #expect(!outcome.isThere)
-        try observer.waitForNobodyAnyMore()
+        try server.endWaitForStandby()
         try outcome.get()
         #expect(try journal.frames().count == 2)
     }
@@ -129,7 +129,7 @@ struct UnknownOutcomeTests {
         try writer.append(frame, after: maker.head)
         maker.took(frame)
         let observer = try journal.connect()
-        try observer.waitForNobody()
+        try server.waitForStandby()
         let (next, head) = (try maker.make(), maker.head)
         let outcome = Outcome { try writer.append(next, after: head) }
         try observer.wait(for: Self.waiting)
@@ -149,7 +149,7 @@ struct UnknownOutcomeTests {
         let second = try observer.cancelWait()
         try observer.wait(for: Self.waiting + " AND pid <> $1", [.int(second)])
         #expect(!outcome.isThere)
-        try observer.waitForNobodyAnyMore()
+        try server.endWaitForStandby()
         try outcome.get()
         #expect(try journal.frames().count == 2)
     }
@@ -287,19 +287,6 @@ struct UnknownOutcomeTests {
 }
 
 extension JournalConnection {
-    /// Has commits wait for a standby that never comes. Reading waits for nobody, and changing this setting writes no
-    /// transaction.
-    fileprivate func waitForNobody() throws {
-        try ask("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-        try ask("SELECT pg_reload_conf()")
-        try wait(for: "SELECT WHERE current_setting('synchronous_standby_names') = 'nobody'")
-    }
-
-    fileprivate func waitForNobodyAnyMore() throws {
-        try ask("ALTER SYSTEM RESET synchronous_standby_names")
-        try ask("SELECT pg_reload_conf()")
-    }
-
     /// Cancels a commit's wait for its standby, and says whose it was.
     fileprivate func cancelWait() throws -> Int64 {
         try wait(for: UnknownOutcomeTests.waiting)
