@@ -231,7 +231,8 @@ let package = Package(
             "StoreEngine",
             [
                 "Digests", "GraphQLExecution", "GraphQLLanguage", "RelayArtifacts", "RelayIR",
-                "RelayJSON", "RelayRecords", "ResultPatches", "SchemaService", "Threads", logging,
+                "RelayJSON", "RelayRecords", "ResultPatches", "SchemaService", "Threads",
+                .product(name: "HeapModule", package: "swift-collections"), logging,
             ]),
         room(
             "RelayServer",

@@ -42,8 +42,8 @@ package final class ClusterMember: Sendable {
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> (member: ClusterMember, store: EventStore) {
         let abandonment = try Abandonment()
-        let connection = try JournalConnection(
-            options.journal, timeouts: options.timeouts, abandonment: abandonment)
+        let connection = try JournalConnection.forNode(
+            options.journal, timeouts: options.timeouts, abandonment)
         defer { connection.close() }
         let copy = JournalCopy(directory, fileSystem: storeOptions.fileSystem)
         let history = try connection.historyOrNew { () throws(SharedJournalError) in
@@ -133,7 +133,7 @@ package final class ClusterMember: Sendable {
         abandonment.abandon()
         for thread in threads.withLock({ $0 }) { thread.join() }
         // Only one that this run has raised: another server may have the same name.
-        leave(giveUp: term ?? state.withLock { $0.raisedTerm })
+        leave(giveUp: [term, state.withLock { $0.raisedTerm }].compactMap(\.self).max())
     }
 
     /// How long ``stop()`` waits for an append, and for PostgreSQL.
@@ -270,8 +270,8 @@ extension ClusterMember {
     func connect(
         _ timeouts: PostgreSQLTimeouts? = nil
     ) throws(SharedJournalError) -> JournalConnection {
-        try JournalConnection(
-            options.journal, timeouts: timeouts ?? options.timeouts, abandonment: abandonment)
+        try JournalConnection.forNode(
+            options.journal, timeouts: timeouts ?? options.timeouts, abandonment)
     }
 }
 
@@ -303,6 +303,17 @@ package struct ClusterStatus: Sendable {
 }
 
 extension JournalConnection {
+    /// To the server that takes writes: one that follows another may be behind that.
+    fileprivate static func forNode(
+        _ address: JournalAddress, timeouts: PostgreSQLTimeouts, _ abandonment: Abandonment
+    ) throws(SharedJournalError) -> JournalConnection {
+        let connection = try JournalConnection(
+            address, timeouts: timeouts, abandonment: abandonment)
+        guard connection.server.isStandby else { return connection }
+        connection.close()
+        throw .isStandby(address)
+    }
+
     /// The history of the journal; a new one if there is none.
     /// - Parameter hasLog: whether the directory of the copy has a log; then it is another's.
     fileprivate func historyOrNew(
@@ -331,7 +342,8 @@ extension Error {
     fileprivate var isDamageOfCopy: Bool {
         switch self {
         case let error as SharedJournalError: error.code == .copy(.damaged)
-        case let error as EventStoreError: error.isDamage
+        // The journal has all that there is to be read, and what its beginning needs.
+        case let error as EventStoreError: error.isDamage || error.code == .outOfRange
         default: false
         }
     }

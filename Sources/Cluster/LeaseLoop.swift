@@ -132,11 +132,12 @@ struct LeaseLoop {
         let isBehind = member.status.lag > 0
         let patience = options.lease * Double.random(in: isBehind ? 0.3...0.4 : 0...0.1)
         guard member.waits.sleep(for: patience) else { return .zero }
-        let start = ContinuousClock.now
         do throws(SharedJournalError) {
             // Its commits are those of every append: a term must not be lost.
             let raising = try member.connect(timeouts)
             defer { raising.close() }
+            // The lease begins later than this, and however long it has taken to connect.
+            let start = ContinuousClock.now
             let mine = try raising.raiseTerm(
                 after: term, by: options.candidate, respectsLease: true)
             leaseEnd = start + options.lease

@@ -12,7 +12,6 @@ package struct SchemaService: Sendable {
     /// Whether some results are computed by Swift code, which may depend on the viewer.
     package let looksAtViewer: Bool
     /// The claims that rules look at.
-    /// The claims that rules look at.
     package let mentionedClaims: Set<String>
     /// What Swift code computes, as `Type.field`.
     package let computedFields: Set<String>

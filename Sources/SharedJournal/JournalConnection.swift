@@ -164,6 +164,8 @@ package struct JournalServer: Sendable, Hashable {
     /// Whether a commit waits for another server, as far as this one is asked to
     /// (`synchronous_standby_names`).
     package let waitsForStandby: Bool
+    /// Whether it follows another server, and takes no writes.
+    package let isStandby: Bool
 
     static let oldestVersion: Int64 = 15_00_00
 
@@ -177,12 +179,13 @@ package struct JournalServer: Sendable, Hashable {
                 """
                 SELECT current_setting('server_version_num')::bigint, current_setting('fsync'),
                     current_setting('full_page_writes'),
-                    current_setting('synchronous_standby_names') <> ''
+                    current_setting('synchronous_standby_names') <> '', pg_is_in_recovery()
                 """)
             version = try rows.int(0, 0)
             fsync = try rows.text(0, 1)
             fullPageWrites = try rows.text(0, 2)
             waitsForStandby = try rows.bool(0, 3)
+            isStandby = try rows.bool(0, 4)
         } catch {
             throw SharedJournalError(error)
         }

@@ -114,9 +114,11 @@ package struct JournalCopy: Sendable {
     ) throws(SharedJournalError) {
         let checkpoint = try connection.checkpoint(of: history)
         let log = try onCopy { () throws(LogError) in
-            try BeginningWriter(
-                LogDirectory(path: directory, fileSystem: fileSystem),
-                storeID: history.storeID, epoch: history.epoch, after: history.base.head,
+            let place = LogDirectory(path: directory, fileSystem: fileSystem)
+            // What an earlier try has left, or a log without its META.
+            if try !place.firstSequences().isEmpty { _ = try place.setAside() }
+            return try BeginningWriter(
+                place, storeID: history.storeID, epoch: history.epoch, after: history.base.head,
                 checkpoint: checkpoint)
         }
         let reader = JournalReader(connection.address, of: history)

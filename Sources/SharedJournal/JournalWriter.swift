@@ -22,8 +22,9 @@ package final class JournalWriter: FrameCommitter {
     private let abandonment: Abandonment
     private let report: (@Sendable (String) -> Void)?
     private let state: Lock<State>
-    /// Apart from the state, which an append holds for as long as it lasts.
-    private let refusedSince = Lock<ContinuousClock.Instant?>(nil)
+    /// Since when it cannot connect, and when it has last tried. Apart from the state, which an append holds for as long
+    /// as it lasts.
+    private let refused = Lock<ClosedRange<ContinuousClock.Instant>?>(nil)
 
     private struct State {
         /// nil when it was lost.
@@ -53,8 +54,10 @@ package final class JournalWriter: FrameCommitter {
         state = Lock(State(connection: nil, number: 0, unknown: nil))
     }
 
-    /// For how long it has not been let in to find out what became of an append; zero if it is not at that.
-    package var isShutOutFor: Duration { refusedSince.withLock { $0 }.map { .now - $0 } ?? .zero }
+    /// For how long it has tried in vain to connect; zero if it has not.
+    package var isShutOutFor: Duration {
+        refused.withLock { $0.map { $0.upperBound - $0.lowerBound } } ?? .zero
+    }
 
     package func commit(_ frame: SharedFrame) throws(FrameRefusal) {
         do throws(SharedJournalError) {
@@ -138,11 +141,23 @@ package final class JournalWriter: FrameCommitter {
     private func connect(_ state: inout State) throws(SharedJournalError) -> JournalConnection {
         if let connection = state.connection, connection.isOpen { return connection }
         state.connection = nil
-        let connection = try JournalConnection(
-            address, timeouts: timeouts, abandonment: abandonment)
+        let connection = try newConnection()
         if state.number > 0 { try take(connection, &state) }
         state.connection = connection
         return connection
+    }
+
+    private func newConnection() throws(SharedJournalError) -> JournalConnection {
+        do throws(SharedJournalError) {
+            let connection = try JournalConnection(
+                address, timeouts: timeouts, abandonment: abandonment)
+            refused.withLock { $0 = nil }
+            return connection
+        } catch {
+            let now = ContinuousClock.now
+            refused.withLock { $0 = ($0?.lowerBound ?? now)...now }
+            throw error
+        }
     }
 
     /// Makes a connection the writer's. Afterwards no append by another one goes in.
@@ -170,7 +185,6 @@ package final class JournalWriter: FrameCommitter {
         state.connection = nil
         var pause = Duration.milliseconds(20)
         var reason = cause
-        defer { refusedSince.withLock { $0 = nil } }
         report?("Whether event \(batch.first) is in the journal is to be found out. \(cause)")
         while abandonment.sleep(for: pause) {
             do throws(SharedJournalError) {
@@ -197,10 +211,7 @@ package final class JournalWriter: FrameCommitter {
     private func findOut(
         _ batch: FrameBatch, _ state: inout State
     ) throws(SharedJournalError) -> Outcome {
-        refusedSince.withLock { $0 = $0 ?? .now }
-        let connection = try JournalConnection(
-            address, timeouts: timeouts, abandonment: abandonment)
-        refusedSince.withLock { $0 = nil }
+        let connection = try newConnection()
         var loss: SharedJournalError?
         do throws(SharedJournalError) {
             try take(connection, &state)

@@ -54,12 +54,7 @@ extension SharedJournalError {
         case .abandoned: self.init(.unknown, error.message)
         case .unexpectedAnswer: self.init(.damaged, error.message)
         case .refused where error.sqlState == .readOnlyTransaction:
-            self.init(
-                .unavailable,
-                """
-                \(error.message) It takes no writes; perhaps it follows another server. An address of several hosts \
-                needs target_session_attrs=read-write, to find the one that does.
-                """)
+            self.init(.unavailable, "\(error.message) It takes no writes. \(Self.standbyHint)")
         case .refused: self.init(Self.code(of: error.sqlState), error.message)
         }
     }
@@ -105,6 +100,15 @@ extension SharedJournalError {
                 ? "Another connection of the writer of term \(term) has taken its place. Nothing was appended."
                 : "Another writer has taken over: its term is \(term), and this one's was \(ours). Nothing was "
                     + "appended.")
+    }
+
+    private static let standbyHint = """
+        Perhaps it follows another server: an address of several hosts needs target_session_attrs=read-write to find the \
+        one that leads.
+        """
+
+    package static func isStandby(_ address: JournalAddress) -> SharedJournalError {
+        SharedJournalError(.unavailable, "\(address) is in recovery. \(standbyHint)")
     }
 
     static func overtaken(_ last: UInt64, expected: UInt64) -> SharedJournalError {

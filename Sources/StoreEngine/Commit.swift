@@ -57,14 +57,14 @@ package enum Publication: Sendable {
     case began(PendingMutation, Snapshot)
     /// A mutation that was waiting ended without any effect.
     case revoked(Revocation, Snapshot)
-    /// Another server has a new schema.
-    case schemaChanged(Snapshot)
+    /// Another server has appended what changes no record, such as a new schema.
+    case passed(Snapshot)
 
     /// The state right after it.
     package var snapshot: Snapshot {
         switch self {
         case .commit(let commit): commit.snapshot
-        case .began(_, let snapshot), .revoked(_, let snapshot), .schemaChanged(let snapshot):
+        case .began(_, let snapshot), .revoked(_, let snapshot), .passed(let snapshot):
             snapshot
         }
     }
@@ -75,7 +75,7 @@ package enum Publication: Sendable {
         case .commit(let commit): commit.mutation.byteCount + commit.payload.byteCount
         case .began(let pending, _): pending.intent.byteCount
         case .revoked(let revocation, _): 512 + revocation.reason.utf8.count
-        case .schemaChanged: 512
+        case .passed: 512
         }
     }
 

@@ -1,3 +1,4 @@
+import HeapModule
 @_spi(Rooms) import RelayRecords
 import Threads
 
@@ -28,8 +29,8 @@ final class DurableHead: Sendable {
         var published: UInt64
         /// By number.
         var waiters: [Int: Waiter] = [:]
-        /// What they wait for, the next one last.
-        var awaited: [Awaited] = []
+        /// What they wait for, and what those have waited for whose time was up.
+        private var awaited = Heap<Awaited>()
         var boundedCount = 0
         var lastNumber = 0
         /// Those that are not bounded have one timer together, which ends a round.
@@ -40,25 +41,23 @@ final class DurableHead: Sendable {
             lastNumber += 1
             waiters[lastNumber] = waiter
             if waiter.isBounded { boundedCount += 1 }
-            let new = Awaited(sequence: waiter.sequence, number: lastNumber)
-            awaited.insert(new, at: place(of: new))
+            awaited.insert(Awaited(sequence: waiter.sequence, number: lastNumber))
             return lastNumber
         }
 
         mutating func remove(_ number: Int) -> Waiter? {
-            guard let waiter = waiters[number] else { return nil }
-            awaited.remove(at: place(of: Awaited(sequence: waiter.sequence, number: number)))
-            forget(number, waiter)
+            guard let waiter = forget(number) else { return nil }
+            if awaited.count > 2 * waiters.count + 1_024 {
+                awaited = Heap(awaited.unordered.filter { waiters[$0.number] != nil })
+            }
             return waiter
         }
 
         mutating func removeReached() -> [Waiter] {
             var reached: [Waiter] = []
-            while let next = awaited.last, next.sequence <= published {
-                awaited.removeLast()
-                guard let waiter = waiters[next.number] else { continue }
-                forget(next.number, waiter)
-                reached.append(waiter)
+            while let next = awaited.min, next.sequence <= published {
+                awaited.removeMin()
+                if let waiter = forget(next.number) { reached.append(waiter) }
             }
             return reached
         }
@@ -72,19 +71,15 @@ final class DurableHead: Sendable {
 
         var hasUnbounded: Bool { waiters.count > boundedCount }
 
-        private mutating func forget(_ number: Int, _ waiter: Waiter) {
-            waiters[number] = nil
+        private mutating func forget(_ number: Int) -> Waiter? {
+            guard let waiter = waiters.removeValue(forKey: number) else { return nil }
             if waiter.isBounded { boundedCount -= 1 }
+            return waiter
         }
 
-        /// The first place whose entry is not after this one.
-        private func place(of entry: Awaited) -> Int {
-            var (low, high) = (0, awaited.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if entry < awaited[middle] { low = middle + 1 } else { high = middle }
-            }
-            return low
+        init(_ snapshot: Snapshot) {
+            self.snapshot = snapshot
+            published = snapshot.sequence
         }
     }
 
@@ -94,7 +89,7 @@ final class DurableHead: Sendable {
     private let state: Lock<State>
 
     init(_ snapshot: Snapshot) {
-        state = Lock(State(snapshot: snapshot, published: snapshot.sequence))
+        state = Lock(State(snapshot))
     }
 
     var snapshot: Snapshot { state.withLock { $0.snapshot } }

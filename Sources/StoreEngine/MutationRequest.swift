@@ -16,6 +16,8 @@ package struct MutationRequest: Sendable {
     var optimisticResponse: JSONValue?
     /// Its intent is in the log, and its handler has begun to work.
     var hasIntent = false
+    /// It has waited for another request with its id, which may have been carried out.
+    var isRepeat = false
     /// Called once, when everything the mutation did is durable, or when it did nothing.
     var answer: @Sendable (Outcome) -> Void
 
@@ -32,6 +34,11 @@ package struct MutationRequest: Sendable {
         self.optimisticResponse = optimisticResponse
         self.answer = answer
     }
+}
+
+extension MutationRequest {
+    /// Answers that another server appends now.
+    func overtake() { answer(.overtaken(mayBeDone: isRepeat)) }
 }
 
 /// A mutation whose intent is in the log and whose handler is waiting for something.

@@ -228,7 +228,83 @@ struct ClusterMemberTests {
         #expect(node.member.status.appendTime == .zero)
     }
 
-    /// As with too many connections: the one for the lease is there, and the writer cannot make another one.
+    /// As with too many connections, before its first append: the one for the lease is there, and the writer gets none.
+    @Test func aNewLeaderWhoseWriterIsNotLetInLeavesTheLeadToAnother() throws {
+        let server = try PostgreSQLServer()
+        let observer = try server.connect()
+        let (user, password) = (PostgreSQLServer.guardedUser, PostgreSQLServer.password)
+        try observer.run("CREATE ROLE \(user) SUPERUSER LOGIN PASSWORD '\(password)'")
+        let schema = PostgreSQLServer.newSchema()
+        let second = try Node(
+            options(JournalAddress(parsing: server.url(schema: schema)), "second"),
+            directory("second"))
+        defer { second.stop() }
+        try second.append(whenLeading: "one")
+        let first = try Node(
+            options(
+                JournalAddress(
+                    parsing: server.url(schema: schema)
+                        .replacing(
+                            PostgreSQLServer.user + "@", with: user + ":open%3Asesame%2F7@")),
+                "first"), directory("first"))
+        defer { first.stop() }
+        try Node.settle([first, second])
+        second.stop()
+        _ = try Node.leader(of: [first])
+        try observer.run("ALTER ROLE \(user) NOLOGIN")
+        let third = try Node(
+            options(JournalAddress(parsing: server.url(schema: schema)), "third"),
+            directory("third"))
+        defer { third.stop() }
+        try eventually {
+            // Refused for certain, again and again.
+            if first.isLeading { #expect(throws: JournalError.self) { try first.append("two") } }
+            return third.isLeading
+        }
+        try third.append("three")
+        try observer.run("ALTER ROLE \(user) LOGIN")
+        try Node.settle([first, third])
+        #expect(first.texts == ["one", "three"] && third.texts == first.texts)
+    }
+
+    /// Its beginning was left half-made, or cannot be read.
+    @Test(arguments: ["META", "checkpoints"])
+    func aCopyThatBeginsLaterIsFetchedAgain(_ damaged: String) throws {
+        let node = try Node(options(try address(), "n"), directory("n"))
+        _ = try Node.leader(of: [node])
+        for number in 0..<24 {
+            try node.append("\(number) " + String(repeating: "x", count: 100_000))
+        }
+        node.stop()
+        _ = try EventStore.compact(directory("n"))
+        let journal = try address()
+        _ = try JournalImport(directory("n"), to: journal, abandonment: Abandonment())
+            .run(cursorKey: nil)
+        let path = directory("m")
+        func join() throws -> StateHash {
+            let (_, store) = try ClusterMember.join(options(journal, "m"), directory: path)
+            defer { store.journal.close() }
+            return store.snapshot.stateHash
+        }
+        let hash = try join()
+        var file = URL(filePath: path + "/" + damaged)
+        if damaged == "META" {
+            try FileManager.default.removeItem(at: file)
+        } else {
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.path())
+            try #require(names.count == 1)
+            file.append(path: names[0])
+            var bytes = try Data(contentsOf: file)
+            bytes[bytes.count / 2] ^= 1
+            try bytes.write(to: file)
+        }
+        #expect(try join() == hash)
+        #expect(FileManager.default.fileExists(atPath: path + "/damaged-1/segments"))
+        #expect(try join() == hash)
+        #expect(!FileManager.default.fileExists(atPath: path + "/damaged-2"))
+    }
+
+    /// The same when it has appended, and cannot find out what became of that.
     @Test func aNodeWhoseWriterIsNotLetInLeavesTheLeadToAnother() throws {
         let server = try PostgreSQLServer()
         let observer = try server.connect()

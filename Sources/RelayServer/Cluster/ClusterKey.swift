@@ -31,23 +31,33 @@ struct NodeGreeting: Sendable {
     let proof: String
     /// What the rules of its schema look at.
     let claims: Set<String>
+    /// The most that it takes in one message.
+    let messageBytes: Int
 
     private static let name = "relay"
 
     var payload: JSONObject {
         let claims = JSONValue.array(claims.sorted().map { .string($0) })
-        return [Self.name: ["proof": .string(proof), "claims": claims]]
+        return [
+            Self.name: [
+                "proof": .string(proof), "claims": claims,
+                "messageBytes": .int(Int64(clamping: messageBytes)),
+            ]
+        ]
     }
 
-    init(proof: String, claims: Set<String>) {
+    init(proof: String, claims: Set<String>, messageBytes: Int) {
         self.proof = proof
         self.claims = claims
+        self.messageBytes = messageBytes
     }
 
     init?(_ payload: JSONObject?) {
         guard let greeting = payload?[Self.name], let proof = greeting["proof"]?.string,
-            let claims = greeting["claims"]?.array
+            let claims = greeting["claims"]?.array, case .int(let bytes)? = greeting["messageBytes"]
         else { return nil }
-        self.init(proof: proof, claims: Set(claims.compactMap(\.string)))
+        self.init(
+            proof: proof, claims: Set(claims.compactMap(\.string)),
+            messageBytes: Int(clamping: bytes))
     }
 }

@@ -12,6 +12,8 @@ import WebSocketIO
 final class ClusterNode: ClusterDelegate {
     /// What other servers of the cluster show.
     let key: ClusterKey
+    /// What they are told then.
+    let greeting: NodeGreeting
     private let place: ClusterPlace
     private let member: ClusterMember
     private let store: OpenStore
@@ -24,11 +26,13 @@ final class ClusterNode: ClusterDelegate {
 
     init(
         _ place: ClusterPlace, _ member: ClusterMember, _ store: OpenStore,
-        _ service: GraphQLService, _ link: LeaderLink, _ logger: Logger
+        _ service: GraphQLService, _ link: LeaderLink, messageBytes: Int, _ logger: Logger
     ) {
         self.place = place
         self.member = member
         key = ClusterKey(member.history.clusterKey)
+        greeting = NodeGreeting(
+            proof: key.proof, claims: service.mentionedClaims, messageBytes: messageBytes)
         self.store = store
         self.service = service
         self.link = link
@@ -159,7 +163,8 @@ extension Server.Configuration {
         guard case .cluster(let place) = storage.place, let member = store.member else {
             return nil
         }
-        return ClusterNode(place, member, store, service, link, logger)
+        return ClusterNode(
+            place, member, store, service, link, messageBytes: limits.messageBytes, logger)
     }
 }
 

@@ -15,6 +15,9 @@ extension GraphQLRequest {
         ]
         if let operationName { payload["operationName"] = .string(operationName) }
         if !variables.members.isEmpty { payload["variables"] = .object(variables) }
+        // The document stands in the request, whatever it was named by.
+        var extensions = extensions
+        extensions["persistedQuery"] = nil
         if !extensions.members.isEmpty { payload["extensions"] = .object(extensions) }
         return payload
     }
@@ -86,5 +89,6 @@ extension ExecutionError {
             }
         }
         id = json["extensions"]?["id"]?.string
+        cursor = json["extensions"]?["cursor"]?.string
     }
 }

@@ -21,10 +21,14 @@ final class LeaderConnection: WebSocketHandler, @unchecked Sendable {
     private let link: LeaderLink
     private let key: ClusterKey
     private var machine = ClientConnection(limits: LeaderLink.jsonLimits)
-    private var greeting: NodeGreeting?
+    /// Once it can be sent on.
+    private(set) var greeting: NodeGreeting?
     private var connection: WebSocketConnection?
     private var sent: [ClientConnection.Operation: LeaderLink.Handed] = [:]
     private var isEnded = false
+
+    /// How long the acknowledgement may take.
+    private static let patience: Duration = .seconds(3)
 
     init(to address: ServerAddress, of link: LeaderLink, _ key: ClusterKey) {
         self.address = address
@@ -32,10 +36,7 @@ final class LeaderConnection: WebSocketHandler, @unchecked Sendable {
         self.key = key
     }
 
-    var isReady: Bool { machine.isReady && greeting != nil }
-
-    /// What the rules of its schema look at, once it is ready.
-    var claims: Set<String> { greeting?.claims ?? [] }
+    var isReady: Bool { greeting != nil }
 
     /// Whether something that was sent is not answered.
     var hasSent: Bool { !sent.isEmpty }
@@ -98,6 +99,10 @@ final class LeaderConnection: WebSocketHandler, @unchecked Sendable {
         if isEnded { return connection.close() }
         self.connection = connection
         tell(perform(machine.socketOpened()))
+        connection.loop.perform(after: Self.patience) { [weak self] in
+            guard let self else { return }
+            tell(perform(machine.acknowledgementTimedOut()))
+        }
     }
 
     func received(_ message: WebSocketMessage, on connection: WebSocketConnection) {

@@ -18,6 +18,8 @@ actor LeaderLink {
     struct Handed {
         let number: UInt64
         let payload: JSONObject
+        /// Of the message.
+        let byteCount: Int
         /// It has a mutation id: however often it is sent, it is carried out once.
         let isNamed: Bool
         /// Somebody asks whose claims rules may look at.
@@ -48,9 +50,10 @@ actor LeaderLink {
     private static let farewell: Duration = .seconds(1)
     /// How often a mutation is sent whose connection is lost: it may be the reason.
     private static let mostLosses = 10
-    /// For messages between servers. Clients' values, which nest half as deep at most, are nested deeper there, and in
-    /// results.
-    static let jsonLimits = JSONLimits(depth: 1_024)
+    /// For messages between servers. Clients' values nest a quarter as deep at most; messages, and the selections of a
+    /// result, add to that.
+    static let jsonLimits = JSONLimits(depth: 2_048)
+    private static let longestAnswer = 4 << 30
 
     private let loop: IOLoop
     private let key: ClusterKey
@@ -112,20 +115,14 @@ actor LeaderLink {
     ) {
         let request = mutation.request
         let payload = request.forwarded
-        let byteCount = JSONValue.object(payload).bytes.count
-        guard byteCount + Self.envelopeBytes <= messageBytes else {
-            let message = """
-                This mutation has more than the \(messageBytes) bytes that the servers of the cluster take from each \
-                other. Nothing was changed.
-                """
-            return answer(.refused([ExecutionError(message, code: .limitExceeded)]))
-        }
+        let byteCount = JSONValue.object(payload).bytes.count + Self.envelopeBytes
+        guard byteCount <= messageBytes else { return answer(.tooLong(limit: messageBytes)) }
         let isNamed = !(request.extensions["relay"]?["mutationId"] ?? .null).isNull
         let isTaken = post { [patience] link in
             link.count += 1
             link.take(
                 Handed(
-                    number: link.count, payload: payload, isNamed: isNamed,
+                    number: link.count, payload: payload, byteCount: byteCount, isNamed: isNamed,
                     hasViewer: request.identity.viewer != nil,
                     deadline: mutation.since + patience, mayBeDone: mutation.mayBeDone,
                     answer: answer))
@@ -212,16 +209,25 @@ actor LeaderLink {
 
     private func send() {
         // Without a leader, whoever led last is only listened to. Sending may be the end of the connection.
-        while leader != nil, !isPausing, probe == nil, let current, current.isReady,
+        while leader != nil, !isPausing, probe == nil, let current, let greeting = current.greeting,
             current.hasRoom(for: Self.windowBytes), let handed = popNext()
         {
-            if handed.hasViewer, !current.claims.isSubset(of: claims) {
-                handed.end(.unknownClaims(current.claims.subtracting(claims)))
+            if let refusal = refusal(of: handed, by: greeting) {
+                handed.end(refusal)
                 continue
             }
             if isProbing { sendAlone(handed.number) }
             perform(current.send(handed), on: current)
         }
+    }
+
+    /// Why a mutation is not sent to a server; nil if it is.
+    private func refusal(of handed: Handed, by greeting: NodeGreeting) -> Outcome? {
+        if handed.byteCount > greeting.messageBytes {
+            return .tooLong(limit: greeting.messageBytes)
+        }
+        let unknown = greeting.claims.subtracting(claims)
+        return handed.hasViewer && !unknown.isEmpty ? .unknownClaims(unknown) : nil
     }
 
     /// A server that does not lead says so at once. One that says nothing has taken it.
@@ -261,11 +267,12 @@ actor LeaderLink {
             }
         }
         again = inTime
-        // They came in the order of their deadlines, as good as.
-        while let handed = waiting.first, handed.deadline <= now {
-            _ = waiting.popFirst()
-            handed.end(.leaderless)
+        // What this server began to carry out itself has come late.
+        var left = FIFO<Handed>()
+        while let handed = waiting.popFirst() {
+            if handed.deadline <= now { handed.end(.leaderless) } else { left.append(handed) }
         }
+        waiting = left
     }
 
     // MARK: Connections
@@ -317,10 +324,10 @@ actor LeaderLink {
             subprotocols: [GraphQLSocket.subprotocol], headers: key.headers)
         options.connectTimeout = .seconds(3)
         options.keepAlive = .seconds(3)
-        // Whoever leads has bounds on its results.
-        options.maxMessageBytes = .max
+        // Whoever leads has its own bounds on results.
+        options.maxMessageBytes = Self.longestAnswer
         // At its window, one more message is put in.
-        options.maxQueuedBytes = Self.windowBytes + messageBytes + Self.envelopeBytes
+        options.maxQueuedBytes = Self.windowBytes + min(messageBytes, .max / 2) + Self.envelopeBytes
         Task { [options, loop] in
             do {
                 _ = try await WebSocketClient.connect(
@@ -334,6 +341,11 @@ actor LeaderLink {
     func lost(_ connection: LeaderConnection, because reason: String) {
         let isCurrent = connection === current
         let wasReady = connection.isReady
+        if wasReady, connection.hasSent {
+            report(
+                "Mutations were on their way when the connection to \(connection.address) was lost. \(reason)"
+            )
+        }
         end(connection)
         guard isCurrent else { return goOn() }
         if !wasReady, !isCutOff, leader != nil {
@@ -407,6 +419,14 @@ extension Outcome {
             "No server of the cluster carries out mutations at the moment. Nothing was changed; try again later.",
             code: .overloaded)
     ])
+
+    fileprivate static func tooLong(limit: Int) -> Outcome {
+        let message = """
+            This mutation has more than the \(limit) bytes that the servers of the cluster take from each other. Nothing \
+            was changed.
+            """
+        return .refused([ExecutionError(message, code: .limitExceeded)])
+    }
 
     /// Rules that look at claims would take a viewer for one who has none.
     fileprivate static func unknownClaims(_ claims: Set<String>) -> Outcome {

@@ -70,7 +70,7 @@ final class Front: HTTPServerHandler {
             node.key.isShown(in: request.headers)
         {
             return .accept(
-                socket(for: request, .admitted(.unrestricted), node: node.key, .ofNodes),
+                socket(for: request, .admitted(.unrestricted), greeting: node.greeting, .ofNodes),
                 queuedBytes: SocketLimits.queuedBytesOfNodes)
         }
         guard hosts.admits(request) else { return .refuse(Self.foreignHost) }
@@ -103,13 +103,13 @@ final class Front: HTTPServerHandler {
     }
 
     private func socket(
-        for request: HTTPRequest, _ decision: Authentication.Decision, node: ClusterKey? = nil,
+        for request: HTTPRequest, _ decision: Authentication.Decision, greeting: NodeGreeting? = nil,
         _ limits: SocketLimits
     ) -> GraphQLSocket {
         let peer = request.peerAddress
         let socket = GraphQLSocket(
             service, on: loop, authentication: authentication, decision: decision,
-            node: node, handshake: request.headers,
+            greeting: greeting, handshake: request.headers,
             mayBeNobody: hosts.admitsWithoutToken(request), limits: limits
         ) { [progress, ended] socket, close in
             progress.remove(socket)

@@ -49,8 +49,8 @@ final class GraphQLSocket: WebSocketHandler {
     /// The headers of the handshake, if they matter later on.
     private let handshake: HTTPHeaders
     private let mayBeNobody: Bool
-    /// The client is another server of the cluster, which has shown this key, and hands mutations on.
-    private let node: ClusterKey?
+    /// For another server of the cluster, which hands mutations on; nil for other clients.
+    private let greeting: NodeGreeting?
     private let limits: SocketLimits
     private let expiry: TokenExpiry
     private let state: Lock<State>
@@ -62,7 +62,7 @@ final class GraphQLSocket: WebSocketHandler {
     ///   - onClose: called when the connection is gone.
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
-        decision: Authentication.Decision, node: ClusterKey? = nil, handshake: HTTPHeaders = [:],
+        decision: Authentication.Decision, greeting: NodeGreeting? = nil, handshake: HTTPHeaders = [:],
         mayBeNobody: Bool = false, limits: SocketLimits,
         onClose: @escaping @Sendable (GraphQLSocket, WebSocketClose) -> Void
     ) {
@@ -70,7 +70,7 @@ final class GraphQLSocket: WebSocketHandler {
         self.loop = loop
         self.authentication = authentication
         self.mayBeNobody = mayBeNobody
-        self.node = node
+        self.greeting = greeting
         self.handshake = authentication.looksAtHandshakes ? handshake : [:]
         self.limits = limits
         self.onClose = onClose
@@ -81,7 +81,7 @@ final class GraphQLSocket: WebSocketHandler {
                 pace: RequestPace(limits)))
     }
 
-    private var isOfNode: Bool { node != nil }
+    private var isOfNode: Bool { greeting != nil }
 
     private var jsonLimits: JSONLimits { isOfNode ? LeaderLink.jsonLimits : JSONLimits() }
 
@@ -193,9 +193,6 @@ final class GraphQLSocket: WebSocketHandler {
         return state.withLock { state in
             state.decision = decision
             guard case .admitted = decision, !expiry.isOver else { return state.machine.refuse() }
-            let greeting = node.map {
-                NodeGreeting(proof: $0.proof, claims: service.mentionedClaims)
-            }
             return state.machine.accept(payload: greeting?.payload)
         }
     }

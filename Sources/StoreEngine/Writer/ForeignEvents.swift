@@ -32,6 +32,10 @@ struct ForeignEvents {
                 try add(event, of: ended(by: event))
             }
         }
+        // Subscriptions get to the head, whatever led there.
+        if let last = events.last, steps.last?.publication.snapshot.sequence != last.sequence {
+            steps.append(Step(publication: .passed(head)))
+        }
         if let last = steps.indices.last {
             steps[last].expected = .current(ExpectedState(of: head))
         }
@@ -55,7 +59,7 @@ struct ForeignEvents {
             publication = .revoked(revocation, head)
         case .schema:
             schemaChanges.append(event.sequence)
-            publication = .schemaChanged(head)
+            publication = nil
         default:
             publication = Commit(
                 replaying: event, intent, changes, service: service, snapshot: head

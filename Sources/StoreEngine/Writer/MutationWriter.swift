@@ -121,9 +121,7 @@ final class MutationWriter: Sendable {
     /// Answers repeated mutations: they have ids, and wait for handlers. Those mutations are revoked, unless this server
     /// appends again before.
     private func releaseJoined() {
-        for request in head.withLock({ $0.releaseJoined() }) {
-            request.answer(.overtaken(mayBeDone: true))
-        }
+        for request in head.withLock({ $0.releaseJoined() }) { request.overtake() }
     }
 
     /// Nothing is on its way to the journal, and nothing will be before ``takeOver(from:)``.
@@ -146,7 +144,7 @@ final class MutationWriter: Sendable {
     private func turnAway(_ messages: ArraySlice<WriterTurn.Message>) {
         for message in messages {
             switch message {
-            case .begin(let request): request.answer(.overtaken(mayBeDone: false))
+            case .begin(let request): request.overtake()
             case .end(let ongoing, _):
                 let isAside = working.withLock { working in
                     if gate.isAside { working.remove(ongoing.pending.sequence) }
@@ -230,7 +228,13 @@ final class MutationWriter: Sendable {
         if isAbandoned, error.code != .frozen, error.code != .closed { revokeLater() }
         let outcome = Outcome(error)
         for request in failed {
-            request.answer(request.hasIntent ? Outcome(error, ofHandler: true) : outcome)
+            if request.hasIntent {
+                request.answer(Outcome(error, ofHandler: true))
+            } else if case .overtaken = outcome {
+                request.overtake()
+            } else {
+                request.answer(outcome)
+            }
         }
     }
 
@@ -254,11 +258,7 @@ final class MutationWriter: Sendable {
             case .retry(let request): post(.begin(request))
             case .start(let ongoing):
                 // Whoever leads now revokes it.
-                if gate.isAside {
-                    ongoing.request.answer(.overtaken(mayBeDone: false))
-                } else {
-                    start(ongoing)
-                }
+                if gate.isAside { ongoing.request.overtake() } else { start(ongoing) }
             case .ended: break
             }
         }

@@ -83,6 +83,8 @@ package struct PendingHead {
             switch note.what {
             case .join(let intent, let request):
                 if joined[intent, default: []].count < Self.joinLimit {
+                    var request = request
+                    request.isRepeat = true
                     joined[intent, default: []].append(request)
                 } else {
                     hold(.answer(request, Self.tooManyRepeats), for: note, &released)

@@ -149,7 +149,7 @@ extension Publication {
         case .commit(let commit): [.mutation(commit.intent), .response(commit.response)]
         case .began(let pending, _): [.mutation(pending.intent)]
         case .revoked(let revocation, _): [.revocation(revocation)]
-        case .schemaChanged: []
+        case .passed: []
         }
     }
 }

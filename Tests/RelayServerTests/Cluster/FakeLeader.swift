@@ -17,6 +17,8 @@ final class FakeLeader: HTTPServerHandler {
         case fail([JSONValue])
         /// Takes it, and breaks the connection off.
         case cut
+        /// Lets nobody in, and says nothing.
+        case silent
         /// Takes it, and says nothing.
         case hang
         /// Answers with these errors when it is told to.
@@ -62,6 +64,10 @@ final class FakeLeader: HTTPServerHandler {
             throw error
         }
         await loop.stop()
+    }
+
+    fileprivate var isSilent: Bool {
+        if case .silent = state.withLock({ $0.behaviour }) { true } else { false }
     }
 
     var taken: [Taken] { state.withLock { $0.taken } }
@@ -118,6 +124,7 @@ private final class FakeSocket: WebSocketHandler {
             switch action {
             case .send(let bytes): connection.send(OutgoingMessage(.text, bytes))
             case .close(let close): connection.close(code: close.code, reason: close.reason)
+            case .authenticate where leader.isSilent: break
             case .authenticate:
                 actions += machine.withLock { $0.accept(payload: leader.greeting) }
             case .start(let operation, let payload):
@@ -148,7 +155,7 @@ private final class FakeSocket: WebSocketHandler {
         case .cut:
             connection.close(code: 1_011)
             return []
-        case .hang: return []
+        case .hang, .silent: return []
         case .later(let errors):
             leader.keep { [self] in
                 for action in machine.withLock({ $0.error(operation, errors) }) {

@@ -11,7 +11,8 @@ import WebSocketIO
 /// Mutations on their way to the server that leads.
 @Suite(.bounded) struct LeaderLinkTests {
     private static let key = [UInt8](repeating: 7, count: 32)
-    private static let greeting = NodeGreeting(proof: ClusterKey(key).proof, claims: ["roles"])
+    private static let greeting = NodeGreeting(
+        proof: ClusterKey(key).proof, claims: ["roles"], messageBytes: 1 << 20)
 
     private static func mutation(
         _ text: String, id: String? = nil, identity: Identity = .unrestricted
@@ -186,7 +187,9 @@ import WebSocketIO
         }
     }
 
-    @Test(arguments: [nil, NodeGreeting(proof: ClusterKey([1]).proof, claims: [])])
+    @Test(arguments: [
+        nil, NodeGreeting(proof: ClusterKey([1]).proof, claims: [], messageBytes: 1 << 20),
+    ])
     func nothingIsHandedToAStranger(_ greeting: NodeGreeting?) async throws {
         let reports = Lock<[String]>([])
         try await with(
@@ -204,7 +207,9 @@ import WebSocketIO
 
     /// Its rules would take the viewer for one who has no such claim.
     @Test func nobodyIsJudgedByClaimsThatAreNotHandedOn() async throws {
-        let newer = NodeGreeting(proof: ClusterKey(Self.key).proof, claims: ["roles", "suspended"])
+        let newer = NodeGreeting(
+            proof: ClusterKey(Self.key).proof, claims: ["roles", "suspended"], messageBytes: 1 << 20
+        )
         try await with(.execute, greeting: newer) { link, leader, address in
             link.follow(address)
             let viewer = Identity.viewer(Viewer(id: "u1"))
@@ -298,6 +303,7 @@ import WebSocketIO
             "Wrong.", code: .badUserInput, locations: [.init(line: 3, column: 14)],
             path: [.field("m"), .index(2)])
         error.id = "17"
+        error.cursor = "c"
         try await with(.fail([error.json])) { [error] link, _, address in
             link.follow(address)
             let outcome = try await outcome(of: Self.mutation("mutation { m }"), by: link)
@@ -363,6 +369,36 @@ import WebSocketIO
             let over = Self.mutation(String(repeating: "y", count: room + 1))
             #expect(try await outcome(of: over, by: link).codes == [.limitExceeded])
             #expect(leader.taken.count == 1)
+        }
+    }
+
+    /// The servers may have other limits.
+    @Test func whatIsTooLongForWhoLeadsIsNotSent() async throws {
+        let smaller = NodeGreeting(
+            proof: ClusterKey(Self.key).proof, claims: [], messageBytes: 4_096)
+        try await with(.execute, greeting: smaller) { link, leader, address in
+            link.follow(address)
+            let long = String(repeating: "x", count: 4_096)
+            let refused = try await outcome(of: Self.mutation(long, id: "c:1"), by: link)
+            #expect(refused.codes == [.limitExceeded])
+            let short = try await outcome(of: Self.mutation("mutation { m }"), by: link)
+            #expect(short.executed != nil && leader.taken.count == 1)
+        }
+    }
+
+    /// One that says nothing is left, and that is said.
+    @Test func whoDoesNotAcknowledgeIsLeft() async throws {
+        let reports = Lock<[String]>([])
+        try await with(
+            .silent, patience: .seconds(60),
+            report: { text in reports.withLock { $0.append(text) } }
+        ) { link, _, address in
+            let waiting = AnsweredOnce()
+            link.forward(Self.handed("mutation { m }")) { waiting.take($0) }
+            link.follow(address)
+            try await eventually("the report") {
+                reports.withLock { $0.first?.contains("cannot be reached") == true ? true : nil }
+            }
         }
     }
 
