@@ -42,8 +42,8 @@ package final class ClusterMember: Sendable {
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> (member: ClusterMember, store: EventStore) {
         let abandonment = try Abandonment()
-        let connection = try JournalConnection.forNode(
-            options.journal, timeouts: options.timeouts, abandonment)
+        let connection = try JournalConnection.toPrimary(
+            options.journal, timeouts: options.timeouts, abandonment: abandonment)
         defer { connection.close() }
         let copy = JournalCopy(directory, fileSystem: storeOptions.fileSystem)
         let history = try connection.historyOrNew { () throws(SharedJournalError) in
@@ -270,8 +270,8 @@ extension ClusterMember {
     func connect(
         _ timeouts: PostgreSQLTimeouts? = nil
     ) throws(SharedJournalError) -> JournalConnection {
-        try JournalConnection.forNode(
-            options.journal, timeouts: timeouts ?? options.timeouts, abandonment)
+        try JournalConnection.toPrimary(
+            options.journal, timeouts: timeouts ?? options.timeouts, abandonment: abandonment)
     }
 }
 
@@ -303,17 +303,6 @@ package struct ClusterStatus: Sendable {
 }
 
 extension JournalConnection {
-    /// To the server that takes writes: one that follows another may be behind that.
-    fileprivate static func forNode(
-        _ address: JournalAddress, timeouts: PostgreSQLTimeouts, _ abandonment: Abandonment
-    ) throws(SharedJournalError) -> JournalConnection {
-        let connection = try JournalConnection(
-            address, timeouts: timeouts, abandonment: abandonment)
-        guard connection.server.isStandby else { return connection }
-        connection.close()
-        throw .isStandby(address)
-    }
-
     /// The history of the journal; a new one if there is none.
     /// - Parameter hasLog: whether the directory of the copy has a log; then it is another's.
     fileprivate func historyOrNew(

@@ -36,7 +36,9 @@ struct FollowLoop {
             do {
                 let connection = try member.connect()
                 defer { connection.close() }
-                // All that it may write is that it gives up a lease.
+                // What a lost PostgreSQL would take with it must not be followed.
+                try connection.waitForStandby()
+                // All that it may write from now on is that it gives up a lease.
                 try connection.commitLocally()
                 isListening = false
                 while !isStopped { try step(connection) }

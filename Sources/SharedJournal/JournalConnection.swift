@@ -31,6 +31,19 @@ package final class JournalConnection {
         try ask("SELECT set_config('idle_session_timeout', '0', false)")
     }
 
+    /// Connects to a server that takes writes. One that follows another may be behind that, and takes no append.
+    /// - Throws: the same; `unavailable` if it takes none.
+    package static func toPrimary(
+        _ address: JournalAddress, timeouts: PostgreSQLTimeouts = PostgreSQLTimeouts(),
+        abandonment: Abandonment
+    ) throws(SharedJournalError) -> JournalConnection {
+        let connection = try JournalConnection(
+            address, timeouts: timeouts, abandonment: abandonment)
+        guard connection.server.isStandby else { return connection }
+        connection.close()
+        throw .isStandby(address)
+    }
+
     package var isOpen: Bool { connection.isOpen }
 
     package func close() { connection.close() }
@@ -67,12 +80,21 @@ package final class JournalConnection {
     }
 
     /// Waits until a standby has everything that this connection can see, if commits wait for one.
+    ///
+    /// What a commit has not waited for can be seen when its wait was cancelled, or PostgreSQL was restarted meanwhile.
+    /// Without a standby this lasts, and PostgreSQL does not notice that its client has gone: so it is given up late.
     /// - Throws: `unavailable`.
-    func waitForStandby() throws(SharedJournalError) {
-        // Only a transaction that has written waits. This writes a record that nobody reads.
-        try ask("SELECT pg_logical_emit_message(true, 'relay', '')")
+    package func waitForStandby() throws(SharedJournalError) {
+        guard server.waitsForStandby else { return }
+        try onServer { () throws(PostgreSQLError) in
+            // Only a transaction that has written waits. This writes a record that nobody reads.
+            _ = try connection.run(
+                "SELECT pg_logical_emit_message(true, 'relay', '')", patience: Self.patience)
+        }
         try checkStandbyHasIt()
     }
+
+    private static let patience = Duration.seconds(600)
 
     // MARK: The journal
 

@@ -149,7 +149,7 @@ package final class JournalWriter: FrameCommitter {
 
     private func newConnection() throws(SharedJournalError) -> JournalConnection {
         do throws(SharedJournalError) {
-            let connection = try JournalConnection(
+            let connection = try JournalConnection.toPrimary(
                 address, timeouts: timeouts, abandonment: abandonment)
             refused.withLock { $0 = nil }
             return connection

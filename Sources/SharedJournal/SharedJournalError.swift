@@ -107,7 +107,7 @@ extension SharedJournalError {
         one that leads.
         """
 
-    package static func isStandby(_ address: JournalAddress) -> SharedJournalError {
+    static func isStandby(_ address: JournalAddress) -> SharedJournalError {
         SharedJournalError(.unavailable, "\(address) is in recovery. \(standbyHint)")
     }
 

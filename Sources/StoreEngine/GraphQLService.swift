@@ -14,14 +14,14 @@ package final class GraphQLService: Sendable {
     private let operations: OperationCache
     let durable: DurableHead
     let writer: MutationWriter
-    private let inProgress: MutationsInProgress
+    let inProgress: MutationsInProgress
     let publisher: Publisher
     private let catchUp: CatchUp
     private let sequences: SequenceSubscriptions
     let recent: RecentCommits
     private let past: PastQueries
     let identity: StoreIdentity
-    private let mutationRefusal: String?
+    let mutationRefusal: String?
     private let journal: any EventJournal
     let tasks: EngineTasks
     private let deliver: @Sendable ([Delivery]) -> Void
@@ -457,7 +457,7 @@ package final class GraphQLService: Sendable {
     }
 
     /// The request with the text of its document, so that it no longer depends on the name it gave.
-    private func withText(
+    func withText(
         _ request: GraphQLRequest, of operation: PreparedOperation
     ) -> GraphQLRequest {
         var request = request
@@ -478,116 +478,19 @@ package final class GraphQLService: Sendable {
         past.explain(
             request, sequence, through: durable.snapshot.sequence, answer: answer)
     }
-
-    /// How often a mutation is tried again because the server that had it stopped leading.
-    private static let retriesOfOvertaken = 50
-    /// A mutation was carried out, and this server does not get there: late is better than not at all.
-    private static let patienceOfForwarded = Duration.seconds(600)
-    private static let pauseOfOvertaken = Duration.milliseconds(20)
-
-    private func mutate(
-        _ ready: ReadyRequest, _ attempt: Attempt = Attempt(),
-        answer: @escaping @Sendable (Outcome) -> Void
-    ) {
-        if let mutationRefusal {
-            return answer(.refused([ExecutionError(mutationRefusal, code: .forbidden)]))
-        }
-        let isForwarded = ready.request.isForwarded
-        let settle: @Sendable (Outcome) -> Void = { [self] outcome in
-            var next = attempt
-            if case .overtaken(let mayBeDone) = outcome, leadership.isShared, !isForwarded {
-                next.mayBeDone = next.mayBeDone || mayBeDone
-                next.count += 1
-                if next.count <= Self.retriesOfOvertaken {
-                    // Whoever leads now carries it out. Who that is may not have been told yet.
-                    let pause = attempt.count == 0 ? .zero : Self.pauseOfOvertaken
-                    return tasks.later(pause) { [self, next] in mutate(ready, next, answer: answer)
-                    }
-                }
-            }
-            answer(next.mayBeDone ? outcome.ofLaterAttempt : outcome)
-        }
-        let refusal: MutationsInProgress.Refusal?
-        if let forward = leadership.forward {
-            // Two servers must not hand it to each other.
-            if isForwarded { return answer(.overtaken(mayBeDone: false)) }
-            refusal = self.forward(ready, attempt, by: forward, settle)
-        } else {
-            refusal = writer.post(
-                MutationRequest(
-                    operation: ready.operation, variables: ready.request.variables,
-                    mutationID: ready.relay.mutationID, identity: ready.request.identity,
-                    optimisticResponse: ready.relay.optimisticResponse.map(JSONValue.object),
-                    answer: settle), byteCount: ready.byteCount)
-        }
-        switch refusal {
-        case nil: break
-        case .closed?: settle(.stopping)
-        case .full?:
-            let message = "Too many mutations are in progress; this one was not carried out."
-            settle(.refused([ExecutionError(message, code: .overloaded)]))
-        }
-    }
-
-    /// Hands a mutation on, and answers when this server's own state has reached the answer's event: whoever asks here
-    /// next sees what the mutation did.
-    private func forward(
-        _ ready: ReadyRequest, _ attempt: Attempt, by forward: MutationForwarder,
-        _ answer: @escaping @Sendable (Outcome) -> Void
-    ) -> MutationsInProgress.Refusal? {
-        if let refusal = inProgress.begin(ready.byteCount) { return refusal }
-        let settle: @Sendable (Outcome) -> Void = { [inProgress] outcome in
-            answer(outcome)
-            inProgress.end(ready.byteCount)
-        }
-        let handed = HandedMutation(
-            withText(ready.request, of: ready.operation), since: attempt.since,
-            mayBeDone: attempt.mayBeDone)
-        forward(handed) { [self] outcome in
-            guard let cursor = outcome.cursor.flatMap(StreamCursor.init) else {
-                return settle(outcome)
-            }
-            let deadline = ContinuousClock.now + Self.patienceOfForwarded
-            whenReached(cursor, until: deadline) { settle(outcome) }
-        }
-        return nil
-    }
-}
-
-extension GraphQLService {
-    /// Waits again and again, so that what waits does not outlive its reason for long.
-    private func whenReached(
-        _ cursor: StreamCursor, until deadline: ContinuousClock.Instant,
-        _ goOn: @escaping @Sendable () -> Void
-    ) {
-        wait(for: cursor, isBounded: false) { [self] error in
-            let isOver =
-                error?.code != .behind || isStopping || ContinuousClock.now >= deadline
-            if isOver { goOn() } else { whenReached(cursor, until: deadline, goOn) }
-        }
-    }
-}
-
-/// The tries at one mutation.
-private struct Attempt {
-    let since = ContinuousClock.now
-    /// How often another server has appended meanwhile.
-    var count = 0
-    /// An earlier try may have been carried out.
-    var mayBeDone = false
 }
 
 /// A request whose document is prepared and whose own members have been read, however long they are.
 package struct ReadyRequest: Sendable {
     package let operation: PreparedOperation
     package let request: GraphQLRequest
-    fileprivate let relay: RelayExtensions
+    let relay: RelayExtensions
     /// For a stream only. Other operations coerce theirs when they are executed.
     fileprivate var variables = CoercedVariables.none
     /// For a stream that wants records only.
     fileprivate(set) var normalization: Normalization?
     /// Approximate memory of a mutation's request, and of a stream's with its coerced variables.
-    fileprivate var byteCount = 0
+    fileprivate(set) var byteCount = 0
 }
 
 extension Outcome {

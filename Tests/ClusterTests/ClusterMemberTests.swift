@@ -267,6 +267,50 @@ struct ClusterMemberTests {
         #expect(first.texts == ["one", "three"] && third.texts == first.texts)
     }
 
+    /// PostgreSQL was restarted while an append waited for the standby: it can be seen, and is nowhere else.
+    @Test func whatNoStandbyHasIsNotFollowed() throws {
+        let server = try PostgreSQLServer()
+        let journal = try JournalAddress(
+            parsing: server.url(schema: PostgreSQLServer.newSchema()))
+        let nodes = try ["first", "second"].map {
+            try Node(options(journal, $0), directory($0))
+        }
+        defer { for node in nodes { node.stop() } }
+        let leader = try Node.leader(of: nodes)
+        try leader.append("one")
+        try Node.settle(nodes)
+        let follower = try #require(nodes.first { $0 !== leader })
+        try server.waitForStandby()
+        let append = Append("two", to: leader)
+        let before = try server.connect()
+        try eventually {
+            try before.run(
+                """
+                SELECT FROM pg_stat_activity
+                WHERE wait_event = 'SyncRep' AND query LIKE '%append(%'
+                """
+            ).count == 1
+        }
+        server.crash()
+        try server.start()
+        let observer = try server.connect()
+        // Both follow on new connections.
+        try eventually {
+            try observer.run(
+                """
+                SELECT FROM pg_stat_activity
+                WHERE wait_event = 'SyncRep' AND query LIKE '%emit_message%'
+                """
+            ).count == 2
+        }
+        let rows = try observer.run("SELECT count(*) FROM \(journal.schema).frames WHERE last = 3")
+        #expect(try rows.int(0, 0) == 1, "it can be seen")
+        #expect(follower.texts == ["one"])
+        try server.endWaitForStandby()
+        _ = try? append.outcome()
+        try eventually { follower.texts.contains("two") }
+    }
+
     /// Its beginning was left half-made, or cannot be read.
     @Test(arguments: ["META", "checkpoints"])
     func aCopyThatBeginsLaterIsFetchedAgain(_ damaged: String) throws {

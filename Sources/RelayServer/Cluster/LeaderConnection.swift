@@ -21,8 +21,7 @@ final class LeaderConnection: WebSocketHandler, @unchecked Sendable {
     private let link: LeaderLink
     private let key: ClusterKey
     private var machine = ClientConnection(limits: LeaderLink.jsonLimits)
-    /// Once it can be sent on.
-    private(set) var greeting: NodeGreeting?
+    private var greeting: NodeGreeting?
     private var connection: WebSocketConnection?
     private var sent: [ClientConnection.Operation: LeaderLink.Handed] = [:]
     private var isEnded = false
@@ -36,7 +35,19 @@ final class LeaderConnection: WebSocketHandler, @unchecked Sendable {
         self.key = key
     }
 
-    var isReady: Bool { greeting != nil }
+    /// Of whoever it can be sent to; nil before the acknowledgement, and once it is being closed.
+    var recipient: NodeGreeting? { machine.isReady ? greeting : nil }
+
+    /// Whether it could once be sent on.
+    var wasReady: Bool { greeting != nil }
+
+    private var hasInterrupted = false
+
+    /// Whether something that was sent was not answered; true once.
+    func takeInterrupted() -> Bool {
+        defer { hasInterrupted = false }
+        return hasInterrupted
+    }
 
     /// Whether something that was sent is not answered.
     var hasSent: Bool { !sent.isEmpty }
@@ -86,6 +97,7 @@ final class LeaderConnection: WebSocketHandler, @unchecked Sendable {
                     leads ? .answered(handed, .refused(errors)) : .doesNotLead(handed))
             case .completed(let operation), .interrupted(let operation):
                 guard let handed = sent.removeValue(forKey: operation) else { break }
+                hasInterrupted = true
                 events.append(.interrupted(handed))
             case .pinged, .ponged: break
             }

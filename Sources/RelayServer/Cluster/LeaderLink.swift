@@ -209,10 +209,11 @@ actor LeaderLink {
 
     private func send() {
         // Without a leader, whoever led last is only listened to. Sending may be the end of the connection.
-        while leader != nil, !isPausing, probe == nil, let current, let greeting = current.greeting,
+        while leader != nil, !isPausing, probe == nil, let current,
+            let recipient = current.recipient,
             current.hasRoom(for: Self.windowBytes), let handed = popNext()
         {
-            if let refusal = refusal(of: handed, by: greeting) {
+            if let refusal = refusal(of: handed, by: recipient) {
                 handed.end(refusal)
                 continue
             }
@@ -222,11 +223,11 @@ actor LeaderLink {
     }
 
     /// Why a mutation is not sent to a server; nil if it is.
-    private func refusal(of handed: Handed, by greeting: NodeGreeting) -> Outcome? {
-        if handed.byteCount > greeting.messageBytes {
-            return .tooLong(limit: greeting.messageBytes)
+    private func refusal(of handed: Handed, by recipient: NodeGreeting) -> Outcome? {
+        if handed.byteCount > recipient.messageBytes {
+            return .tooLong(limit: recipient.messageBytes)
         }
-        let unknown = greeting.claims.subtracting(claims)
+        let unknown = recipient.claims.subtracting(claims)
         return handed.hasViewer && !unknown.isEmpty ? .unknownClaims(unknown) : nil
     }
 
@@ -340,15 +341,15 @@ actor LeaderLink {
 
     func lost(_ connection: LeaderConnection, because reason: String) {
         let isCurrent = connection === current
-        let wasReady = connection.isReady
-        if wasReady, connection.hasSent {
-            report(
-                "Mutations were on their way when the connection to \(connection.address) was lost. \(reason)"
-            )
-        }
         end(connection)
+        if connection.takeInterrupted() {
+            report(
+                """
+                Mutations were on their way when the connection to \(connection.address) was lost. \(reason)
+                """)
+        }
         guard isCurrent else { return goOn() }
-        if !wasReady, !isCutOff, leader != nil {
+        if !connection.wasReady, !isCutOff, leader != nil {
             isCutOff = true
             report("The server that leads the cluster cannot be reached: mutations wait. \(reason)")
         }

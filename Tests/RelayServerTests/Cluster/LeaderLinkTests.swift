@@ -239,6 +239,33 @@ import WebSocketIO
         }
     }
 
+    /// Its connection ends, and what waits goes on the next one.
+    @Test func anAnswerThatCannotBeReadCostsNobodyElse() async throws {
+        var deep = JSONValue.int(1)
+        for _ in 0..<2_100 { deep = .array([deep]) }
+        let reports = Lock<[String]>([])
+        try await with(
+            .answer(["data": deep]), report: { text in reports.withLock { $0.append(text) } }
+        ) { link, leader, address in
+            let answers = (0..<100).map { number in
+                let answer = AnsweredOnce()
+                link.forward(Self.handed("mutation { m\(number) }", id: "c:\(number)")) {
+                    answer.take($0)
+                }
+                return answer
+            }
+            link.follow(address)
+            try await eventually("a lost connection") {
+                reports.withLock { $0.isEmpty } ? nil : true
+            }
+            leader.behave(.execute)
+            for answer in answers {
+                let outcome = try await answer.value
+                #expect(outcome.executed != nil)
+            }
+        }
+    }
+
     /// Whoever leads has bounds on its results.
     @Test func aLongAnswerLeavesTheConnection() async throws {
         let text = String(repeating: "x", count: 65 << 20)
