@@ -45,7 +45,8 @@ package final class ClusterMember: Sendable {
         let connection = try JournalConnection.toPrimary(
             options.journal, timeouts: options.timeouts, abandonment: abandonment)
         defer { connection.close() }
-        let copy = JournalCopy(directory, fileSystem: storeOptions.fileSystem)
+        var copy = JournalCopy(directory, fileSystem: storeOptions.fileSystem)
+        copy.setsAsideBeginnings = true
         let history = try connection.historyOrNew { () throws(SharedJournalError) in
             try copy.isThere()
         }

@@ -6,6 +6,8 @@ import LogTools
 package struct JournalCopy: Sendable {
     package let directory: String
     private let fileSystem: any FileSystem
+    /// What an interrupted beginning has left is moved aside; otherwise it is in the way.
+    package var setsAsideBeginnings = false
 
     /// - Parameter directory: missing, empty, or a copy of the same journal.
     package init(_ directory: String, fileSystem: any FileSystem = POSIXFileSystem()) {
@@ -116,7 +118,9 @@ package struct JournalCopy: Sendable {
         let log = try onCopy { () throws(LogError) in
             let place = LogDirectory(path: directory, fileSystem: fileSystem)
             // What an earlier try has left, or a log without its META.
-            if try !place.firstSequences().isEmpty { _ = try place.setAside() }
+            if setsAsideBeginnings, try !place.firstSequences().isEmpty {
+                _ = try place.setAside()
+            }
             return try BeginningWriter(
                 place, storeID: history.storeID, epoch: history.epoch, after: history.base.head,
                 checkpoint: checkpoint)

@@ -103,7 +103,8 @@ final class Front: HTTPServerHandler {
     }
 
     private func socket(
-        for request: HTTPRequest, _ decision: Authentication.Decision, greeting: NodeGreeting? = nil,
+        for request: HTTPRequest, _ decision: Authentication.Decision,
+        greeting: NodeGreeting? = nil,
         _ limits: SocketLimits
     ) -> GraphQLSocket {
         let peer = request.peerAddress

@@ -62,7 +62,8 @@ final class GraphQLSocket: WebSocketHandler {
     ///   - onClose: called when the connection is gone.
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
-        decision: Authentication.Decision, greeting: NodeGreeting? = nil, handshake: HTTPHeaders = [:],
+        decision: Authentication.Decision, greeting: NodeGreeting? = nil,
+        handshake: HTTPHeaders = [:],
         mayBeNobody: Bool = false, limits: SocketLimits,
         onClose: @escaping @Sendable (GraphQLSocket, WebSocketClose) -> Void
     ) {
