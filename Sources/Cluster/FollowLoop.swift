@@ -13,6 +13,8 @@ struct FollowLoop {
     private var settlePause = Self.shortestSettlePause
     /// Whether the connection is told of appends.
     private var isListening = false
+    /// The session that waits for a standby, or did.
+    private var waiting: JournalConnection.Session?
 
     private static let shortestPause = Duration.milliseconds(50)
     private static let longestPause = Duration.seconds(2)
@@ -36,8 +38,7 @@ struct FollowLoop {
             do {
                 let connection = try member.connect()
                 defer { connection.close() }
-                // What a lost PostgreSQL would take with it must not be followed.
-                try connection.waitForStandby()
+                try waitForStandby(connection)
                 // All that it may write from now on is that it gives up a lease.
                 try connection.commitLocally()
                 isListening = false
@@ -53,6 +54,18 @@ struct FollowLoop {
                 return member.fail("\(error)")
             }
         }
+    }
+
+    /// What a lost PostgreSQL would take with it must not be followed.
+    private mutating func waitForStandby(
+        _ connection: JournalConnection
+    ) throws(SharedJournalError) {
+        guard connection.server.waitsForStandby else { return }
+        // One session waits, not one more for each try. If it may not be ended, it stays.
+        if let waiting { try? connection.end(waiting) }
+        waiting = try connection.session()
+        try connection.waitForStandby()
+        waiting = nil
     }
 
     /// Takes what there is; waits for more if there is nothing.

@@ -212,18 +212,17 @@ package final class PostgreSQLConnection {
 
     /// Carries out one statement and waits for its end.
     ///
-    /// - Parameter patience: how long nothing need be heard of it; nil: as the timeouts say.
     /// - Throws: `refused` if the server undid it, `lost` and `abandoned` if its outcome is not known,
     ///   `notConnected` if the connection was closed before.
     @discardableResult
     package func run(
-        _ statement: String, _ parameters: [PostgreSQLValue] = [], patience: Duration? = nil
+        _ statement: String, _ parameters: [PostgreSQLValue] = []
     ) throws(PostgreSQLError) -> PostgreSQLRows {
         guard let connection else { throw .closed(address) }
         notices.removeAll()
         do throws(PostgreSQLError) {
             try send(statement, parameters, on: connection)
-            return try receive(on: connection, patience ?? timeouts.silence)
+            return try receive(on: connection)
         } catch {
             // An answer that comes later would be taken for that of another statement.
             if error.code == .lost || error.code == .abandoned { close() }
@@ -260,12 +259,11 @@ package final class PostgreSQLConnection {
         }
     }
 
-    private func receive(
-        on connection: LibPQ.Connection, _ patience: Duration
-    ) throws(PostgreSQLError) -> PostgreSQLRows {
+    private func receive(on connection: LibPQ.Connection) throws(PostgreSQLError) -> PostgreSQLRows
+    {
         var outcome: Result<PostgreSQLRows, PostgreSQLError>?
         while true {
-            try waitForResult(on: connection, patience)
+            try waitForResult(on: connection)
             guard let result = library.takeResult(connection) else { break }
             let next = self.outcome(of: result)
             // A statement is committed after its rows have been sent, so they may be followed by the error that undid it.
@@ -278,17 +276,15 @@ package final class PostgreSQLConnection {
     }
 
     /// Waits until ``LibPQ/takeResult`` does not block.
-    private func waitForResult(
-        on connection: LibPQ.Connection, _ patience: Duration
-    ) throws(PostgreSQLError) {
-        var deadline = ContinuousClock.now + patience
+    private func waitForResult(on connection: LibPQ.Connection) throws(PostgreSQLError) {
+        var deadline = ContinuousClock.now + timeouts.silence
         while library.isBusy(connection) != 0 {
             // Encrypted, libpq may have more than the socket shows: look again now and then.
             let look = min(deadline, .now + .seconds(1))
             if try wait(for: Int16(POLLIN), until: look) {
-                deadline = .now + patience
+                deadline = .now + timeouts.silence
             } else if ContinuousClock.now >= deadline {
-                throw .lost(address, "nothing was heard for \(patience)")
+                throw .lost(address, "nothing was heard for \(timeouts.silence)")
             }
             guard library.consumeInput(connection) == 1 else { throw .lost(address, message) }
         }

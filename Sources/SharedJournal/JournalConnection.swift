@@ -82,19 +82,39 @@ package final class JournalConnection {
     /// Waits until a standby has everything that this connection can see, if commits wait for one.
     ///
     /// What a commit has not waited for can be seen when its wait was cancelled, or PostgreSQL was restarted meanwhile.
-    /// Without a standby this lasts, and PostgreSQL does not notice that its client has gone: so it is given up late.
-    /// - Throws: `unavailable`.
+    /// - Throws: `unavailable`; without a standby, when nothing was heard for too long.
     package func waitForStandby() throws(SharedJournalError) {
-        guard server.waitsForStandby else { return }
-        try onServer { () throws(PostgreSQLError) in
-            // Only a transaction that has written waits. This writes a record that nobody reads.
-            _ = try connection.run(
-                "SELECT pg_logical_emit_message(true, 'relay', '')", patience: Self.patience)
-        }
+        // Only a transaction that has written waits. This writes a record that nobody reads.
+        try ask("SELECT pg_logical_emit_message(true, 'relay', '')")
         try checkStandbyHasIt()
     }
 
-    private static let patience = Duration.seconds(600)
+    /// One session of a server, which no other one is taken for.
+    package struct Session: Sendable {
+        fileprivate let process: Int64
+        /// In microseconds since 1970.
+        fileprivate let start: Int64
+    }
+
+    package func session() throws(SharedJournalError) -> Session {
+        let rows = try ask(
+            """
+            SELECT pid::bigint, (extract(epoch FROM backend_start) * 1000000)::bigint
+            FROM pg_stat_activity WHERE pid = pg_backend_pid()
+            """)
+        return try onServer { () throws(PostgreSQLError) in
+            Session(process: try rows.int(0, 0), start: try rows.int(0, 1))
+        }
+    }
+
+    /// Ends a session of the same role that waits for a standby and was given up, which PostgreSQL does not notice.
+    package func end(_ session: Session) throws(SharedJournalError) {
+        try ask(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE pid = $1 AND (extract(epoch FROM backend_start) * 1000000)::bigint = $2
+            """, [.int(session.process), .int(session.start)])
+    }
 
     // MARK: The journal
 

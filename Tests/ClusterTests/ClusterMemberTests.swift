@@ -272,8 +272,11 @@ struct ClusterMemberTests {
         let server = try PostgreSQLServer()
         let journal = try JournalAddress(
             parsing: server.url(schema: PostgreSQLServer.newSchema()))
-        let nodes = try ["first", "second"].map {
-            try Node(options(journal, $0), directory($0))
+        let nodes = try ["first", "second"].map { name in
+            var options = options(journal, name)
+            // Nothing is heard for half as long again, and then it is tried anew.
+            options.timeouts.statement = .milliseconds(200)
+            return try Node(options, directory(name))
         }
         defer { for node in nodes { node.stop() } }
         let leader = try Node.leader(of: nodes)
@@ -294,15 +297,21 @@ struct ClusterMemberTests {
         server.crash()
         try server.start()
         let observer = try server.connect()
-        // Both follow on new connections.
-        try eventually {
-            try observer.run(
+        // Both follow on new connections, and again and again; what was given up is ended.
+        func waiting() throws -> [Int64] {
+            let rows = try observer.run(
                 """
-                SELECT FROM pg_stat_activity
+                SELECT pid::bigint FROM pg_stat_activity
                 WHERE wait_event = 'SyncRep' AND query LIKE '%emit_message%'
-                """
-            ).count == 2
+                """)
+            return try (0..<rows.count).map { try rows.int($0, 0) }
         }
+        var seen: Set<Int64> = []
+        try eventually {
+            seen.formUnion(try waiting())
+            return seen.count > 6
+        }
+        try eventually { try waiting().count <= 2 }
         let rows = try observer.run("SELECT count(*) FROM \(journal.schema).frames WHERE last = 3")
         #expect(try rows.int(0, 0) == 1, "it can be seen")
         #expect(follower.texts == ["one"])
