@@ -15,6 +15,9 @@ struct FollowLoop {
     private var isListening = false
     /// The session that waits for a standby, or did.
     private var waiting: JournalConnection.Session?
+    private var isAtStandby = false
+    /// Whether the last wait for a standby was in vain, and that was said.
+    private var hasMissedStandby = false
 
     private static let shortestPause = Duration.milliseconds(50)
     private static let longestPause = Duration.seconds(2)
@@ -36,6 +39,7 @@ struct FollowLoop {
     private mutating func follow() {
         while !isStopped {
             do {
+                isAtStandby = false
                 let connection = try member.connect()
                 defer { connection.close() }
                 try waitForStandby(connection)
@@ -44,7 +48,9 @@ struct FollowLoop {
                 isListening = false
                 while !isStopped { try step(connection) }
             } catch let error as any ClusterTrouble where error.isTemporary {
-                if member.shared.update({ $0.note(error) }) {
+                if isAtStandby {
+                    missStandby()
+                } else if member.shared.update({ $0.note(error) }) {
                     member.say(
                         "The journal cannot be followed; it is tried again. \(error.message)")
                 }
@@ -64,8 +70,20 @@ struct FollowLoop {
         // One session waits, not one more for each try. If it may not be ended, it stays.
         if let waiting { try? connection.end(waiting) }
         waiting = try connection.session()
+        // PostgreSQL is there, and has nothing more that may be followed: that is no trouble of this node.
+        member.shared.update { $0.forgetError() }
+        isAtStandby = true
         try connection.waitForStandby()
-        waiting = nil
+        (waiting, isAtStandby, hasMissedStandby) = (nil, false, false)
+    }
+
+    private mutating func missStandby() {
+        if !hasMissedStandby {
+            member.say(
+                "PostgreSQL's commits wait for a standby: nothing new is followed until there is one."
+            )
+        }
+        hasMissedStandby = true
     }
 
     /// Takes what there is; waits for more if there is nothing.

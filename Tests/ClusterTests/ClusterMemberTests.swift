@@ -315,6 +315,7 @@ struct ClusterMemberTests {
         let rows = try observer.run("SELECT count(*) FROM \(journal.schema).frames WHERE last = 3")
         #expect(try rows.int(0, 0) == 1, "it can be seen")
         #expect(follower.texts == ["one"])
+        #expect(follower.member.status.lastError == nil)
         try server.endWaitForStandby()
         _ = try? append.outcome()
         try eventually { follower.texts.contains("two") }

@@ -13,6 +13,8 @@ final class FakeLeader: HTTPServerHandler {
         case execute
         /// Answers with this result.
         case answer(JSONObject)
+        /// Answers the first mutation with this result, and executes the others.
+        case answerFirst(JSONObject)
         /// Answers with these errors.
         case fail([JSONValue])
         /// Takes it, and breaks the connection off.
@@ -138,7 +140,11 @@ private final class FakeSocket: WebSocketHandler {
         _ operation: ServerConnection.Operation, _ payload: JSONObject,
         _ connection: WebSocketConnection
     ) -> [ServerConnection.Action] {
-        let (number, behaviour) = leader.take(.init(payload: payload, header: header))
+        let (number, wanted) = leader.take(.init(payload: payload, header: header))
+        var behaviour = wanted
+        if case .answerFirst(let result) = behaviour {
+            behaviour = number == 1 ? .answer(result) : .execute
+        }
         switch behaviour {
         case .execute:
             let cursor = StreamCursorText.make(number)
@@ -155,7 +161,7 @@ private final class FakeSocket: WebSocketHandler {
         case .cut:
             connection.close(code: 1_011)
             return []
-        case .hang, .silent: return []
+        case .hang, .silent, .answerFirst: return []
         case .later(let errors):
             leader.keep { [self] in
                 for action in machine.withLock({ $0.error(operation, errors) }) {
