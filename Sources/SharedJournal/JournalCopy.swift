@@ -162,8 +162,10 @@ extension SharedJournalError {
     ) -> SharedJournalError {
         SharedJournalError(
             .diverged,
-            "The journal in \(address) has other events than \(directory), up to event \(event). Nothing was "
-                + "changed.")
+            """
+            The journal in \(address) has other events than \(directory), up to event \(event). Nothing was changed. If \
+            the journal is right, delete the directory: it is fetched again.
+            """)
     }
 
     fileprivate static func behindCopy(
