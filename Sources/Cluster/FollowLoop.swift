@@ -15,7 +15,6 @@ struct FollowLoop {
     private var isListening = false
     /// The session that waits for a standby, or did.
     private var waiting: JournalConnection.Session?
-    private var isAtStandby = false
     /// Whether the last wait for a standby was in vain, and that was said.
     private var hasMissedStandby = false
 
@@ -39,7 +38,6 @@ struct FollowLoop {
     private mutating func follow() {
         while !isStopped {
             do {
-                isAtStandby = false
                 let connection = try member.connect()
                 defer { connection.close() }
                 try waitForStandby(connection)
@@ -48,8 +46,9 @@ struct FollowLoop {
                 isListening = false
                 while !isStopped { try step(connection) }
             } catch let error as any ClusterTrouble where error.isTemporary {
-                if isAtStandby {
-                    missStandby()
+                if error is MissingStandby {
+                    if !hasMissedStandby { member.say(error.message) }
+                    hasMissedStandby = true
                 } else if member.shared.update({ $0.note(error) }) {
                     member.say(
                         "The journal cannot be followed; it is tried again. \(error.message)")
@@ -63,27 +62,17 @@ struct FollowLoop {
     }
 
     /// What a lost PostgreSQL would take with it must not be followed.
-    private mutating func waitForStandby(
-        _ connection: JournalConnection
-    ) throws(SharedJournalError) {
+    private mutating func waitForStandby(_ connection: JournalConnection) throws {
         guard connection.server.waitsForStandby else { return }
         // One session waits, not one more for each try. If it may not be ended, it stays.
         if let waiting { try? connection.end(waiting) }
         waiting = try connection.session()
         // PostgreSQL is there, and has nothing more that may be followed: that is no trouble of this node.
         member.shared.update { $0.forgetError() }
-        isAtStandby = true
-        try connection.waitForStandby()
-        (waiting, isAtStandby, hasMissedStandby) = (nil, false, false)
-    }
-
-    private mutating func missStandby() {
-        if !hasMissedStandby {
-            member.say(
-                "PostgreSQL's commits wait for a standby: nothing new is followed until there is one."
-            )
+        do throws(SharedJournalError) { try connection.waitForStandby() } catch {
+            throw MissingStandby()
         }
-        hasMissedStandby = true
+        (waiting, hasMissedStandby) = (nil, false)
     }
 
     /// Takes what there is; waits for more if there is nothing.
@@ -194,6 +183,13 @@ struct FollowLoop {
             try connection.giveUpLease(term: term, of: member.options.candidate)
         }
     }
+}
+
+/// PostgreSQL's commits wait for a standby, and there is none.
+private struct MissingStandby: ClusterTrouble {
+    let isTemporary = true
+    let message =
+        "PostgreSQL's commits wait for a standby: nothing new is followed until there is one."
 }
 
 /// The journal ends before the node's copy does.

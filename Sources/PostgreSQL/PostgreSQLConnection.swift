@@ -336,13 +336,7 @@ package final class PostgreSQLConnection {
 
     /// Takes the notifications that have come so far: they would be kept until somebody does.
     package func forgetNotifications() throws(PostgreSQLError) {
-        guard let connection else { throw .closed(address) }
-        guard library.consumeInput(connection) == 1 else {
-            let reason = message
-            close()
-            throw .lost(address, reason)
-        }
-        while let notification = library.notifies(connection) { library.freeMemory(notification) }
+        while try nextNotification(within: .zero) != nil {}
     }
 
     // MARK: Waiting

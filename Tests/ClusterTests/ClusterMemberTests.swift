@@ -228,12 +228,22 @@ struct ClusterMemberTests {
         #expect(node.member.status.appendTime == .zero)
     }
 
+    /// For a role that is made here, and may be locked out.
+    private func guardedAddress(
+        of server: PostgreSQLServer, _ schema: String, _ connection: PostgreSQLConnection
+    ) throws -> JournalAddress {
+        let (user, password) = (PostgreSQLServer.guardedUser, PostgreSQLServer.password)
+        try connection.run("CREATE ROLE \(user) SUPERUSER LOGIN PASSWORD '\(password)'")
+        return try JournalAddress(
+            parsing: server.url(schema: schema).replacing(
+                PostgreSQLServer.user + "@", with: user + ":open%3Asesame%2F7@"))
+    }
+
     /// As with too many connections, before its first append: the one for the lease is there, and the writer gets none.
     @Test func aNewLeaderWhoseWriterIsNotLetInLeavesTheLeadToAnother() throws {
         let server = try PostgreSQLServer()
         let observer = try server.connect()
-        let (user, password) = (PostgreSQLServer.guardedUser, PostgreSQLServer.password)
-        try observer.run("CREATE ROLE \(user) SUPERUSER LOGIN PASSWORD '\(password)'")
+        let user = PostgreSQLServer.guardedUser
         let schema = PostgreSQLServer.newSchema()
         let second = try Node(
             options(JournalAddress(parsing: server.url(schema: schema)), "second"),
@@ -241,12 +251,8 @@ struct ClusterMemberTests {
         defer { second.stop() }
         try second.append(whenLeading: "one")
         let first = try Node(
-            options(
-                JournalAddress(
-                    parsing: server.url(schema: schema)
-                        .replacing(
-                            PostgreSQLServer.user + "@", with: user + ":open%3Asesame%2F7@")),
-                "first"), directory("first"))
+            options(try guardedAddress(of: server, schema, observer), "first"),
+            directory("first"))
         defer { first.stop() }
         try Node.settle([first, second])
         second.stop()
@@ -362,16 +368,11 @@ struct ClusterMemberTests {
     @Test func aNodeWhoseWriterIsNotLetInLeavesTheLeadToAnother() throws {
         let server = try PostgreSQLServer()
         let observer = try server.connect()
-        let (user, password) = (PostgreSQLServer.guardedUser, PostgreSQLServer.password)
-        try observer.run("CREATE ROLE \(user) SUPERUSER LOGIN PASSWORD '\(password)'")
+        let user = PostgreSQLServer.guardedUser
         let schema = PostgreSQLServer.newSchema()
         let first = try Node(
-            options(
-                JournalAddress(
-                    parsing: server.url(schema: schema)
-                        .replacing(
-                            PostgreSQLServer.user + "@", with: user + ":open%3Asesame%2F7@")),
-                "first"), directory("first"))
+            options(try guardedAddress(of: server, schema, observer), "first"),
+            directory("first"))
         defer { first.stop() }
         try first.append(whenLeading: "one")
         let second = try Node(

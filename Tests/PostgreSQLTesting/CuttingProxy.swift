@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Threads
 
 /// Stands between a client and a server on loopback, and cuts their connections at a byte that a test names.
@@ -136,7 +136,8 @@ package final class CuttingProxy: Sendable {
     }
 }
 
-private func loopback(_ port: Int) -> sockaddr_in {
+/// An address of this machine.
+package func loopback(_ port: Int) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = inet_addr("127.0.0.1")

@@ -361,11 +361,3 @@ private final class SilentListener {
         }
     }
 }
-
-private func loopback(_ port: Int) -> sockaddr_in {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    address.sin_port = in_port_t(port).bigEndian
-    return address
-}

@@ -151,16 +151,19 @@ struct ClusterServerTests {
         }
     }
 
-    /// Rules are judged by who leads, for whoever has asked another server.
-    @Test func whoAsksStaysTheSame() async throws {
+    /// Todos are made by viewers only, and one has a token.
+    private static let withRules: ServedCluster.Change = { _, configuration in
         let rules = """
             extend schema @access(default: OPEN)
             extend type Todo @access(read: { all: [] }, create: { viewer: true })
             """
-        try await cluster(2) { _, configuration in
-            configuration.viewerTokens = [.init(viewer: "u1", token: "secret-1")]
-            configuration.add(schema: rules, name: "access.graphql")
-        } _: { cluster in
+        configuration.viewerTokens = [.init(viewer: "u1", token: "secret-1")]
+        configuration.add(schema: rules, name: "access.graphql")
+    }
+
+    /// Rules are judged by who leads, for whoever has asked another server.
+    @Test func whoAsksStaysTheSame() async throws {
+        try await cluster(2, Self.withRules) { cluster in
             let leader = try await cluster.leader()
             for number in [1 - leader, leader] {
                 let server = try cluster.server(number)
@@ -230,14 +233,7 @@ struct ClusterServerTests {
 
     /// Whoever asks has no say in who that is.
     @Test func aClientsIdentityIsNotWhatItSays() async throws {
-        let rules = """
-            extend schema @access(default: OPEN)
-            extend type Todo @access(read: { all: [] }, create: { viewer: true })
-            """
-        try await cluster(2) { _, configuration in
-            configuration.viewerTokens = [.init(viewer: "u1", token: "secret-1")]
-            configuration.add(schema: rules, name: "access.graphql")
-        } _: { cluster in
+        try await cluster(2, Self.withRules) { cluster in
             try await cluster.leader()
             for number in 0..<2 {
                 for identity: JSONValue in [

@@ -127,14 +127,22 @@ import WebSocketIO
         }
     }
 
+    /// A mutation with an id whose connection a leader has cut.
+    private func lostOnce(
+        by link: LeaderLink, _ leader: FakeLeader
+    ) async throws -> AnsweredOnce {
+        let named = AnsweredOnce()
+        link.forward(Self.handed("mutation { m }", id: "c:1")) { named.take($0) }
+        try await eventually("it has been sent") { leader.taken.isEmpty ? nil : true }
+        return named
+    }
+
     /// "Nothing was changed" says nothing of the first time.
     @Test(arguments: [ErrorCode.overloaded, .limitExceeded, .behind, .forbidden])
     func whatIsRefusedAfterItWasLostMayBeDone(_ code: ErrorCode) async throws {
         try await with(.cut) { link, leader, address in
             link.follow(address)
-            let named = AnsweredOnce()
-            link.forward(Self.handed("mutation { m }", id: "c:1")) { named.take($0) }
-            try await eventually("it has been sent") { leader.taken.isEmpty ? nil : true }
+            let named = try await lostOnce(by: link, leader)
             leader.behave(.fail([ExecutionError("Nothing was changed.", code: code).json]))
             #expect(try await named.value.codes == [.outcomeUnknown])
             // What has not been lost is told as it is.
@@ -147,9 +155,7 @@ import WebSocketIO
     func whatIsKnownByTheIDIsTold(_ code: ErrorCode) async throws {
         try await with(.cut) { link, leader, address in
             link.follow(address)
-            let named = AnsweredOnce()
-            link.forward(Self.handed("mutation { m }", id: "c:1")) { named.take($0) }
-            try await eventually("it has been sent") { leader.taken.isEmpty ? nil : true }
+            let named = try await lostOnce(by: link, leader)
             leader.behave(.fail([ExecutionError("The id.", code: code).json]))
             #expect(try await named.value.codes == [code])
         }
